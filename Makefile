@@ -1,0 +1,41 @@
+# The two commands of the README, and what stands behind them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: demo test check tests soak format clean
+
+demo: $(VENV)/.core
+	$(BIN)/penstock demo
+
+test: check tests
+
+check: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+soak: $(VENV)/.test
+	$(BIN)/python -m pytest -m soak
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix -q . ; $(BIN)/ruff format -q .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[test]'
+	@touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist

@@ -1,0 +1,217 @@
+"""The `openai` provider: chat completions, and every server that speaks them.
+
+OpenAI, Azure (known by its address), vLLM, Ollama, llama.cpp, Groq, Together and the rest differ
+in small ways, all of them here: how the key travels, what the output cap is called, and whether
+structured answers are understood. A server that refuses `json_schema` is asked for plain JSON, and
+one that refuses that too gets the schema in the prompt; the answer is validated in any case.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+import orjson
+
+from penstock.messages import Message
+from penstock.outcome import Answer, FailureKind
+from penstock.providers.openai_errors import read_refusal
+from penstock.providers.openai_read import ChatStream, read_answer
+from penstock.providers.openai_schema import strict_schema
+from penstock.providers.provider import HttpProvider, OnText, Refusal, Sent
+from penstock.providers.ratelimits import RateLimits, openai_limits
+from penstock.providers.transport import Reply
+from penstock.request import Request
+from penstock.schema import AnswerSchema
+from penstock.secret import Secret
+
+__all__ = ["OpenAI"]
+
+_REASONING = re.compile(r"^(?:.*/)?(o\d|gpt-[5-9]|gpt-\d\d)")
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_REFUSES_SCHEMA = re.compile(r"(?i)response_format|json_schema|json_object|structured|guided")
+
+
+class OpenAI(HttpProvider):
+    """Chat completions over HTTP."""
+
+    usual_url: ClassVar[str] = "https://api.openai.com/v1"
+    url_variables: ClassVar[tuple[str, ...]] = ("OPENAI_BASE_URL",)
+    key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    needs_key: ClassVar[bool] = True
+
+    _structured: Literal["json_schema", "json_object", "prompt"] = "json_schema"
+
+    # Where ------------------------------------------------------------------------------------
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self.endpoint.url).hostname or ""
+
+    @property
+    def _is_azure(self) -> bool:
+        return self._host.endswith(_AZURE)
+
+    def address(self, request: Request, *, stream: bool) -> str:
+        return self._address
+
+    def open(self) -> None:
+        super().open()
+        self._address = self._make_address()
+        # A simulator is known by the model's name; no other server ever sees the header.
+        self._tells_sample = self.endpoint.model.startswith("simulated")
+
+    def _make_address(self) -> str:
+        base, question, query = self.endpoint.url.partition("?")
+        base = base.rstrip("/")
+        path = urlsplit(base).path
+        if base.endswith("/chat/completions"):
+            return self.endpoint.url
+        if self._is_azure and not path.endswith("/v1"):
+            if "/deployments/" not in path:
+                base = f"{base.removesuffix('/openai')}/openai/deployments/{self.endpoint.model}"
+            version = os.environ.get("OPENAI_API_VERSION", "")
+            if "api-version=" not in query and version:
+                query = f"{query}&api-version={version}".lstrip("&")
+            question = "?" if query else ""
+        return f"{base}/chat/completions{question}{query}"
+
+    # With what --------------------------------------------------------------------------------
+
+    def _find_key(self) -> Secret | None:
+        if self._is_azure and self.endpoint.key is None:
+            for name in ("AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY"):
+                if os.environ.get(name, "").strip():
+                    self._azure_bearer = name.endswith("_AD_TOKEN")
+                    return Secret(os.environ[name].strip())
+        return super()._find_key()
+
+    _azure_bearer: bool = False
+
+    def headers(self, key: Secret | None) -> dict[str, str]:
+        made = {
+            "content-type": "application/json",
+            "accept": "application/json",
+            "user-agent": "penstock",
+        }
+        if key is not None and self._is_azure and not self._azure_bearer:
+            made["api-key"] = key.reveal()
+        elif key is not None:
+            made["authorization"] = f"Bearer {key.reveal()}"
+        if self.at_home():
+            for header, name in (
+                ("openai-organization", "OPENAI_ORG_ID"),
+                ("openai-project", "OPENAI_PROJECT_ID"),
+            ):
+                if os.environ.get(name):
+                    made[header] = os.environ[name]
+        return made
+
+    def sample_header(self, request: Request) -> dict[str, str]:
+        return {"x-penstock-sample": str(request.sample)} if self._tells_sample else {}
+
+    # What -------------------------------------------------------------------------------------
+
+    def body(self, request: Request, *, stream: bool) -> dict[str, Any]:
+        messages = [_wire_message(message) for message in request.messages]
+        body: dict[str, Any] = {"model": self.endpoint.model, "messages": messages}
+        body.update(self._wire_params(request.params))
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.schema is not None:
+            self._ask_for(request.schema, body)
+        if stream:
+            body["stream"] = True
+            body["stream_options"] = {"include_usage": True}
+        return body
+
+    def _wire_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        made = dict(params)
+        if "max_tokens" in made and _REASONING.match(self.endpoint.model):
+            made["max_completion_tokens"] = made.pop("max_tokens")
+        return made
+
+    def _ask_for(self, schema: AnswerSchema, body: dict[str, Any]) -> None:
+        if self._structured == "json_schema":
+            wire, strict = strict_schema(schema)
+            made = {"name": schema.name, "schema": wire, "strict": strict}
+            body["response_format"] = {"type": "json_schema", "json_schema": made}
+            return
+        if self._structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        body["messages"] = [_schema_prompt(schema), *body["messages"]]
+
+    # What came of it --------------------------------------------------------------------------
+
+    async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
+        asked = self._structured
+        sent = await super().send(request, on_text)
+        if request.schema is None or not self._refused_schema(sent):
+            return sent
+        if self._structured == asked:  # the first to see it decides for all
+            self._structured = "json_object" if asked == "json_schema" else "prompt"
+        return await self.send(request, on_text)
+
+    def _refused_schema(self, sent: Sent) -> bool:
+        if self._structured == "prompt" or self.at_home() or self._is_azure:
+            return False
+        outcome = sent.outcome
+        return (
+            not isinstance(outcome, Answer)
+            and outcome.kind is FailureKind.INVALID_REQUEST
+            and _REFUSES_SCHEMA.search(outcome.message) is not None
+        )
+
+    @classmethod
+    def read(cls, body: bytes) -> Answer:
+        return read_answer(body)
+
+    def stream(self, on_text: OnText) -> ChatStream:
+        return ChatStream(on_text)
+
+    def limits(self, headers: Mapping[str, str]) -> RateLimits | None:
+        return openai_limits(headers)
+
+    def refusal(self, reply: Reply) -> Refusal:
+        return read_refusal(reply)
+
+
+def _wire_message(message: Message) -> Message:
+    content = message["content"]
+    if not isinstance(content, list):
+        return message
+    return {**message, "content": [_wire_part(part) for part in content]}
+
+
+def _wire_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    kind = part["type"]
+    if kind == "text":
+        return part
+    if kind == "audio":
+        return {"type": "input_audio", "input_audio": {k: part[k] for k in ("data", "format")}}
+    if kind == "image":
+        image = {"url": part.get("url") or _data_url(part)}
+        if "detail" in part:
+            image["detail"] = part["detail"]
+        return {"type": "image_url", "image_url": image}
+    if "id" in part:
+        return {"type": "file", "file": {"file_id": part["id"]}}
+    file = {"file_data": part.get("url") or _data_url(part)}
+    if part.get("name"):
+        file["filename"] = part["name"]
+    return {"type": "file", "file": file}
+
+
+def _data_url(part: Mapping[str, Any]) -> str:
+    return f"data:{part.get('media_type', 'application/octet-stream')};base64,{part['data']}"
+
+
+def _schema_prompt(schema: AnswerSchema) -> Message:
+    text = orjson.dumps(schema.schema).decode()
+    return {
+        "role": "system",
+        "content": "Answer with JSON only, no other text, that fits this JSON schema:\n" + text,
+    }

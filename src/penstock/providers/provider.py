@@ -1,0 +1,212 @@
+"""What a Provider is: the code that speaks one wire protocol to one endpoint.
+
+A provider over HTTP gives six small answers (where, with what headers, what body, how to read a
+reply, an error, a stream) and inherits the rest from `HttpProvider`. One that needs no HTTP
+implements `send` itself. Making one makes no request and reads no key; `open` does the latter.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import msgspec
+import orjson
+
+from penstock.endpoint import Endpoint
+from penstock.errors import KeyMissingError
+from penstock.outcome import Answer, Failure, FailureKind, Outcome
+from penstock.providers.ratelimits import RateLimits
+from penstock.providers.transport import Broken, Call, Reply, Transport
+from penstock.request import Request
+from penstock.secret import Secret, mask, mask_bytes, resolve
+
+__all__ = ["HttpProvider", "MalformedReplyError", "OnText", "Provider", "Refusal", "Sent", "Stream"]
+
+OnText: TypeAlias = Callable[[str], None]
+
+
+class MalformedReplyError(ValueError):
+    """A reply is not what the provider's protocol says."""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """What came of one sending: the outcome, and what the provider let us know beside it."""
+
+    outcome: Outcome
+    body: bytes = b""
+    """The raw answer, for the journal; `Provider.read` makes the Answer of it again."""
+    limits: RateLimits | None = None
+    retry_after: float | None = None
+    should_retry: bool | None = None
+    """The server's own word on whether to ask again; it overrides ours."""
+    latency: float = 0.0
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """How a provider reads an error reply."""
+
+    kind: FailureKind
+    message: str
+    retry_after: float | None = None
+    should_retry: bool | None = None
+
+
+class Stream(Protocol):
+    """Reads a streamed answer as it comes and puts together the body that `read` understands."""
+
+    def feed(self, piece: bytes) -> None: ...
+
+    def body(self) -> bytes: ...
+
+
+class Provider(ABC):
+    """One wire protocol, to one endpoint."""
+
+    usual_url: ClassVar[str] = ""
+    url_variables: ClassVar[tuple[str, ...]] = ()
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    needs_key: ClassVar[bool] = False
+    uses_network: ClassVar[bool] = True
+
+    def __init__(self, endpoint: Endpoint, transport: Transport | None = None) -> None:
+        self.endpoint = endpoint
+        self.transport = transport
+
+    def open(self) -> None:
+        """Get ready to send: find the key, or say what is missing. Sends nothing."""
+        return
+
+    @abstractmethod
+    async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
+        """Ask once. Never raises for what a network or a model did."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, body: bytes) -> Answer:
+        """The Answer in a raw body; MalformedReplyError when there is none in it."""
+
+    def wire(self, request: Request) -> bytes:
+        """The question as it goes over the wire, for the journal and for people."""
+        return orjson.dumps({"messages": request.messages, **request.params})
+
+    async def close(self) -> None:
+        """Let go of what was opened."""
+        return
+
+
+class HttpProvider(Provider):
+    """A provider on the one transport."""
+
+    _key: Secret | None = None
+
+    @abstractmethod
+    def address(self, request: Request, *, stream: bool) -> str: ...
+
+    @abstractmethod
+    def headers(self, key: Secret | None) -> dict[str, str]: ...
+
+    @abstractmethod
+    def body(self, request: Request, *, stream: bool) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def refusal(self, reply: Reply) -> Refusal: ...
+
+    @abstractmethod
+    def limits(self, headers: Mapping[str, str]) -> RateLimits | None: ...
+
+    @abstractmethod
+    def stream(self, on_text: OnText) -> Stream: ...
+
+    def sample_header(self, request: Request) -> dict[str, str]:
+        """Tells a simulator which independent draw this is; nobody else is told."""
+        return {}
+
+    def open(self) -> None:
+        self._key = self._find_key()
+        self._headers = {**self.headers(self._key), **self.endpoint.headers}
+
+    def _find_key(self) -> Secret | None:
+        if self.endpoint.key is not None:
+            return resolve(self.endpoint.key, trusted=self.endpoint.trusted)
+        for name in self.key_variables if self.at_home() else ():
+            if os.environ.get(name, "").strip():
+                return resolve(f"env:{name}")
+        if self.needs_key and self.at_home():
+            names = " or ".join(self.key_variables)
+            raise KeyMissingError(
+                f"no key for {self.endpoint.label}: {names} is not set",
+                remedy=f"Run: export {self.key_variables[0]}=..., or try --model simulated.",
+            )
+        return None
+
+    def at_home(self) -> bool:
+        """Whether the usual key may go to this address: the provider's own, or the one that the
+        provider's own variable names. A key is never sent to any other host unasked."""
+        usual = {self.usual_url.rstrip("/")}
+        usual |= {os.environ.get(name, "").rstrip("/") for name in self.url_variables}
+        return self.endpoint.url.rstrip("/") in usual - {""}
+
+    def wire(self, request: Request) -> bytes:
+        return orjson.dumps(self.body(request, stream=False))
+
+    async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
+        streams = on_text is not None
+        reader = None if on_text is None else self.stream(on_text)
+        call = Call(
+            "POST",
+            self.address(request, stream=streams),
+            {**self._headers, **self.sample_header(request)},
+            orjson.dumps(self.body(request, stream=streams)),
+            self.endpoint.timeout,
+        )
+        assert self.transport is not None
+        began = time.perf_counter()
+        reply = await self.transport.send(call, None if reader is None else reader.feed)
+        latency = time.perf_counter() - began
+        if isinstance(reply, Broken):
+            return Sent(_broken(reply), latency=latency)
+        limits = self.limits(reply.headers)
+        if reply.status != 200:
+            return self._refused(reply, limits, latency)
+        body = mask_bytes(reply.body)
+        try:
+            if reader is not None:
+                body = mask_bytes(reader.body())
+            answer = self.read(body)
+        except MalformedReplyError as error:
+            if b'"error"' in body[:200]:
+                return self._refused(reply, limits, latency)
+            message = f"the reply cannot be read: {mask(str(error))[:300]}"
+            failure = Failure(FailureKind.MALFORMED, message, may_be_paid=True, status=200)
+            return Sent(failure, body[:4096], limits, latency=latency)
+        return Sent(answer, body, limits, latency=latency)
+
+    def _refused(self, reply: Reply, limits: RateLimits | None, latency: float) -> Sent:
+        found = self.refusal(reply)
+        failure = Failure(
+            found.kind,
+            mask(found.message)[:1000],
+            status=reply.status,
+            may_be_paid=reply.status == 200,
+            id=request_id(reply.headers),
+        )
+        body = mask(reply.body[:4096].decode("utf-8", "replace")).encode()
+        return Sent(failure, body, limits, found.retry_after, found.should_retry, latency)
+
+
+def request_id(headers: Mapping[str, str]) -> str:
+    """The provider's own number of a call."""
+    return (headers.get("x-request-id") or headers.get("request-id") or "")[:100]
+
+
+def _broken(broken: Broken) -> Failure:
+    kind = {
+        "timeout": FailureKind.TIMEOUT,
+        "connection": FailureKind.CONNECTION,
+        "too_large": FailureKind.TOO_LARGE,
+    }[broken.reason]
+    return Failure(kind, broken.message, may_be_paid=broken.sent)

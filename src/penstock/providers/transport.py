@@ -1,0 +1,144 @@
+"""The one way over HTTP: a call out, a reply or a break back. Never an exception.
+
+Two bodies stand behind the same small interface: pyreqwest (Rust; the fast one) and aiohttp (for
+platforms without a wheel, and as a yardstick). Both pass one contract suite. What they promise:
+
+* a call that was begun is never cancelled: it ends, or its own deadline ends it;
+* a body is counted while it comes, decompressed, and refused beyond `LARGEST_BODY`;
+* redirects are not followed, so a key never travels to another host;
+* a break says whether anything had been sent, because then it may have been paid for.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from penstock.errors import InputError, SettingsError
+
+__all__ = [
+    "LARGEST_BODY",
+    "Broken",
+    "Call",
+    "OnBytes",
+    "Reply",
+    "Transport",
+    "TransportSettings",
+    "open_transport",
+]
+
+LARGEST_BODY = 32 * 1024 * 1024
+
+OnBytes: TypeAlias = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TransportSettings:
+    """How connections are made, the same for every provider."""
+
+    timeout: float = 600.0
+    connect_timeout: float = 10.0
+    proxy: str | None = None
+    ca_bundle: str | None = None
+    http2: bool = False
+    kind: Literal["auto", "pyreqwest", "aiohttp"] = "auto"
+    largest_body: int = LARGEST_BODY
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One HTTP request."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+    timeout: float | None = None
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A whole HTTP response; header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """No whole response came back."""
+
+    reason: Literal["connection", "timeout", "too_large"]
+    message: str
+    sent: bool = True
+    """False only when it is certain that the server never saw the call."""
+
+
+class Transport(Protocol):
+    """What the providers need of HTTP."""
+
+    async def send(self, call: Call, on_bytes: OnBytes | None = None) -> Reply | Broken:
+        """Make the call. With `on_bytes`, a successful body is also shown as it comes."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def open_transport(settings: TransportSettings) -> Transport:
+    """The transport that the settings ask for, or the best one installed."""
+    if settings.kind in ("auto", "pyreqwest"):
+        try:
+            from penstock.providers.transport_pyreqwest import PyreqwestTransport
+        except ImportError:
+            if settings.kind == "pyreqwest":
+                raise InputError(
+                    "llm.transport is pyreqwest, which is not installed",
+                    remedy="Run: pip install pyreqwest, or choose aiohttp.",
+                ) from None
+        else:
+            return PyreqwestTransport(settings)
+    try:
+        from penstock.providers.transport_aiohttp import AiohttpTransport
+    except ImportError:
+        raise InputError(
+            "no HTTP transport is installed", remedy="Run: pip install 'penstock[aiohttp]'."
+        ) from None
+    return AiohttpTransport(settings)
+
+
+def certificates(settings: TransportSettings) -> list[str] | None:
+    """The certificates of the user's own CA bundle, checked: a bad one is never ignored."""
+    named = settings.ca_bundle or os.environ.get("SSL_CERT_FILE")
+    named = named or os.environ.get("REQUESTS_CA_BUNDLE")
+    if not named:
+        return None
+    path = Path(named).expanduser()
+    try:
+        text = path.read_text("ascii")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=text)
+        found = context.get_ca_certs(binary_form=True)
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"the CA bundle {path} cannot be used: {error}",
+            remedy="Set llm.ca_bundle (or SSL_CERT_FILE) to a file of PEM certificates.",
+        ) from None
+    return [ssl.DER_cert_to_PEM_cert(der) for der in found]
+
+
+def checked_proxy(settings: TransportSettings) -> str | None:
+    """The proxy of the settings, checked; those of the environment are the client's business."""
+    if settings.proxy and not settings.proxy.startswith(("http://", "https://", "socks5://")):
+        raise SettingsError(
+            f"llm.proxy is {settings.proxy!r}; it must start with http://, https:// or socks5://"
+        )
+    return settings.proxy
+
+
+def flat_headers(pairs: Mapping[str, str]) -> dict[str, str]:
+    """Headers by lower-case name."""
+    return {name.lower(): value for name, value in pairs.items()}

@@ -1,0 +1,349 @@
+"""The journal: the durable record of every question and what became of it.
+
+It is the cache and the checkpoint in one: to resume is to ask again and find the answer. One
+SQLite file in WAL mode; bodies in a rowid table in arrival order, a partial index from key to
+answer. One writer thread and one reader thread, each serving whatever queued while it was busy:
+a group commit without a timer, a block look-up without a plan.
+
+* `record` resolves when the answer is on disk (synchronous=FULL: also through a power cut).
+* The first recorded answer of a key wins, also between processes; `record` returns the winner.
+* A record that does not match its checksum is never served; the error names file and record.
+
+Bodies are not compressed: at a few kilobytes it cost more time than it saved in writing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Literal, NamedTuple
+
+from penstock.errors import DamagedError, NewerWorkspaceError, StorageFullError, StoreError
+from penstock.store.record import Record, RecordKind
+
+__all__ = ["Journal", "JournalStats", "Kept"]
+
+_FORMAT = 1
+_APPLICATION = 0x50454E53  # "PENS"
+_GROUP = 512
+_COLUMNS = "id, key, kind, meta, request, response, checksum"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS records (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL,
+    kind INTEGER NOT NULL,
+    meta BLOB NOT NULL,
+    request BLOB NOT NULL,
+    response BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS answers ON records (key) WHERE kind = 0;
+"""
+
+
+class Kept(NamedTuple):
+    """What the journal holds under a key after a record was written."""
+
+    record: Record
+    first: bool
+    """False when another answer had been recorded before: that one is returned."""
+
+
+class JournalStats(NamedTuple):
+    """What lies in a journal."""
+
+    answers: int
+    failures: int
+    replaced: int
+    size: int
+    oldest: float | None
+    newest: float | None
+
+
+class Journal:
+    """The records of one workspace. Open it, use it from one event loop, close it."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: Literal["full", "fast"] = "full",
+        min_free: int = 0,
+    ) -> None:
+        self.path = path
+        self._durability = durability
+        self._min_free = min_free
+        self._writer: _Server | None = None
+        self._reader: _Server | None = None
+        self._next_look = 0.0
+
+    def open(self) -> Journal:
+        """Open or make the file, and start the two threads."""
+        _create(self.path, self._durability)
+        self._writer = _Server("journal-writer", self._connect, self._write)
+        self._reader = _Server("journal-reader", self._connect, self._read)
+        return self
+
+    def close(self) -> None:
+        """Finish what is queued and let go of the file."""
+        for server in (self._writer, self._reader):
+            if server is not None:
+                server.close()
+        self._writer = self._reader = None
+
+    async def record(self, record: Record, *, replace: bool = False) -> Kept:
+        """Write a record; done when it is on disk."""
+        assert self._writer is not None, "the journal is not open"
+        kept: Kept = await self._writer.ask((record, replace))
+        return kept
+
+    async def find(self, key: bytes) -> Record | None:
+        """The answer recorded under a key. Only answers are found, never failures."""
+        assert self._reader is not None, "the journal is not open"
+        found: Record | None = await self._reader.ask(key)
+        return found
+
+    def each(self) -> Iterator[Record | DamagedError]:
+        """Every record in arrival order; a damaged one in the place of its record."""
+        with _translated(self.path), closing(self._connect()) as connection:
+            for row in connection.execute(f"SELECT {_COLUMNS} FROM records ORDER BY id"):  # noqa: S608
+                try:
+                    yield Record.from_row(*row)
+                except DamagedError as error:
+                    yield self._named(error)
+
+    def stats(self) -> JournalStats:
+        """Counts and size."""
+        with _translated(self.path), closing(self._connect()) as connection:
+            counts = dict(connection.execute("SELECT kind, count(*) FROM records GROUP BY kind"))
+            ends = []
+            for order in ("ASC", "DESC"):
+                query = f"SELECT {_COLUMNS} FROM records ORDER BY id {order} LIMIT 1"  # noqa: S608
+                ends += [Record.from_row(*row).at for row in connection.execute(query)]
+            size = sum(
+                file.stat().st_size
+                for suffix in ("", "-wal")
+                if (file := self.path.with_name(self.path.name + suffix)).exists()
+            )
+        oldest, newest = ends if ends else (None, None)
+        answers, failures, replaced = (counts.get(kind, 0) for kind in RecordKind)
+        return JournalStats(answers, failures, replaced, size, oldest, newest)
+
+    # In the two threads -----------------------------------------------------------------------
+
+    def _connect(self) -> sqlite3.Connection:
+        return _open(self.path, self._durability)
+
+    def _write(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
+        self._look_for_room()
+        results: list[Any] = []
+        with _translated(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                results = [self._insert(connection, *item) for item in group]
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        return results
+
+    def _insert(self, connection: sqlite3.Connection, record: Record, replace: bool) -> Kept:
+        if replace:
+            connection.execute(
+                "UPDATE records SET kind = 2 WHERE key = ? AND kind = 0", (record.key,)
+            )
+        done = connection.execute(
+            "INSERT OR IGNORE INTO records (key, kind, meta, request, response, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            record.row(),
+        )
+        if done.rowcount:
+            return Kept(record, True)
+        found = self._read(connection, [record.key])[0]
+        if isinstance(found, Record):
+            return Kept(found, False)
+        raise found or StoreError(f"{self.path}: a record could not be written")
+
+    def _read(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
+        # Padded to a power of two, so that a handful of prepared statements serves all sizes.
+        size = 1 << (len(group) - 1).bit_length()
+        keys = group + [group[-1]] * (size - len(group))
+        marks = ",".join("?" * size)
+        query = f"SELECT {_COLUMNS} FROM records WHERE kind = 0 AND key IN ({marks})"  # noqa: S608
+        found: dict[bytes, Any] = {}
+        with _translated(self.path):
+            for row in connection.execute(query, keys):
+                try:
+                    found[row[1]] = Record.from_row(*row)
+                except DamagedError as error:
+                    found[row[1]] = self._named(error)
+        return [found.get(key) for key in group]
+
+    def _named(self, error: DamagedError) -> DamagedError:
+        return DamagedError(
+            f"{self.path}: {error.message}",
+            remedy="Run `penstock journal repair` to set damaged records aside and ask them again.",
+        )
+
+    def _look_for_room(self) -> None:
+        """Stops while there is still room for what is on its way."""
+        now = time.monotonic()
+        if not self._min_free or now < self._next_look:
+            return
+        self._next_look = now + 1
+        disk = os.statvfs(self.path.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if free < self._min_free:
+            self._next_look = 0
+            raise StorageFullError(
+                f"{self.path.parent}: only {free >> 20} MiB are free, {self._min_free >> 20} are "
+                "kept in reserve (storage.min_free_mb)",
+                remedy="Free some room, then run again: nothing done is lost.",
+            )
+
+
+class _Server:
+    """A thread that serves whatever queued while it was busy, as one group."""
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[], sqlite3.Connection],
+        serve: Callable[[sqlite3.Connection, list[Any]], list[Any]],
+    ) -> None:
+        self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._connect = connect
+        self._serve = serve
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def ask(self, item: Any) -> asyncio.Future[Any]:
+        future = asyncio.get_running_loop().create_future()
+        self._queue.put((item, future))
+        return future
+
+    def close(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        connection: sqlite3.Connection | None = None
+        while (group := self._next_group()) is not None:
+            items = [item for item, _ in group]
+            try:
+                if connection is None:
+                    connection = self._connect()
+                results = self._serve(connection, items)
+            except Exception as error:
+                results = [error] * len(group)
+            _deliver([future for _, future in group], results)
+        if connection is not None:
+            connection.close()
+
+    def _next_group(self) -> list[Any] | None:
+        first = self._queue.get()
+        if first is None:
+            return None
+        group = [first]
+        try:
+            while len(group) < _GROUP:
+                item = self._queue.get_nowait()
+                if item is None:
+                    self._queue.put(None)
+                    break
+                group.append(item)
+        except Empty:
+            pass
+        return group
+
+
+def _deliver(futures: Sequence[asyncio.Future[Any]], results: Sequence[Any]) -> None:
+    """Hand the results of a group to the loop that waits for them, in one call."""
+
+    def settle() -> None:
+        for future, result in zip(futures, results, strict=True):
+            if future.done():
+                continue
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+    try:
+        futures[0].get_loop().call_soon_threadsafe(settle)
+    except RuntimeError:
+        return  # the loop is gone; what was to be written is written
+
+
+def _create(path: Path, durability: str) -> None:
+    """Make the file for the owner alone, or check that the one there is ours."""
+    with _translated(path):
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        with closing(_open(path, durability)) as connection:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            if found > _FORMAT:
+                raise NewerWorkspaceError(
+                    f"the journal {path} has format {found}; this version knows {_FORMAT}",
+                    remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
+                )
+            if found < _FORMAT:
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_FORMAT}")
+
+
+def _open(path: Path, durability: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=64)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
+    connection.execute("PRAGMA cache_size = -16000")
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")
+    return connection
+
+
+class _translated:  # noqa: N801
+    """Turns what SQLite says into what a person can act on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.DatabaseError):
+            raise self._translate(error) from None
+        if isinstance(error, OSError):
+            raise StorageFullError(
+                f"{self._path} cannot be written: {error.strerror or error}",
+                remedy="Free some room or make it writable, then run again: nothing done is lost.",
+            ) from None
+
+    def _translate(self, error: sqlite3.DatabaseError) -> StoreError:
+        said = str(error)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return DamagedError(
+                f"{self._path} is damaged: {said}",
+                remedy="Run `penstock journal repair` to save every record that can be read.",
+            )
+        if code in (
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+            sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_CANTOPEN,
+        ):
+            return StorageFullError(
+                f"{self._path} cannot be written: {said}",
+                remedy="Free some room or make it writable, then run again: nothing done is lost.",
+            )
+        return StoreError(f"{self._path}: {said}")

@@ -1,0 +1,133 @@
+"""The workspace: the folder in which everything lies.
+
+`PENSTOCK_HOME`, else the nearest `.penstock/` upward from here, else `.penstock/` here. Folders
+are 0700 and files 0600 whatever the umask: prompts and answers are nobody else's business.
+Finding a workspace writes nothing; `prepare` makes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+
+from penstock.errors import InputError, NewerWorkspaceError, StorageFullError, StoreError
+
+__all__ = ["FORMAT", "Workspace", "checked_id", "private_file", "storage_errors"]
+
+FORMAT = 1
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class Workspace:
+    """Where the journal, the catalog and the runs lie."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).expanduser().absolute()
+
+    @classmethod
+    def find(cls, start: Path | None = None) -> Workspace:
+        """The workspace for work done in a folder."""
+        home = os.environ.get("PENSTOCK_HOME")
+        if home:
+            return cls(home)
+        here = (start or Path.cwd()).absolute()
+        for folder in (here, *here.parents):
+            if (folder / ".penstock").is_dir():
+                return cls(folder / ".penstock")
+        return cls(here / ".penstock")
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal.db"
+
+    @property
+    def catalog(self) -> Path:
+        return self.path / "catalog.db"
+
+    @property
+    def runs(self) -> Path:
+        return self.path / "runs"
+
+    @property
+    def exists(self) -> bool:
+        return (self.path / "workspace.json").is_file()
+
+    def run(self, run_id: str) -> Path:
+        """The folder of one run."""
+        return self.runs / checked_id(run_id)
+
+    def prepare(self) -> Workspace:
+        """Make the folder if it is not there; refuse it if it is not ours to write."""
+        marker = self.path / "workspace.json"
+        with storage_errors(self.path):
+            if marker.exists():
+                self._check_format(marker)
+            else:
+                private_folder(self.path)
+                private_file(self.path / ".gitignore", b"*\n")
+                private_file(marker, orjson.dumps({"format": FORMAT}) + b"\n")
+            private_folder(self.runs)
+            if not os.access(self.path, os.W_OK):
+                raise StorageFullError(
+                    f"the workspace {self.path} is read-only",
+                    remedy="Make it writable, or set PENSTOCK_HOME to a folder that is.",
+                )
+        return self
+
+    def _check_format(self, marker: Path) -> None:
+        try:
+            found = orjson.loads(marker.read_bytes())["format"]
+            newer = found > FORMAT
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            raise StoreError(
+                f"{marker} is damaged",
+                remedy=f'Restore it: it holds the line {{"format":{FORMAT}}}.',
+            ) from None
+        if newer:
+            raise NewerWorkspaceError(
+                f"the workspace {self.path} has format {found}; this version knows {FORMAT}",
+                remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
+            )
+
+
+def checked_id(name: str) -> str:
+    """A name that is safe as a file name, an address and a database key."""
+    if not _ID.fullmatch(name):
+        raise InputError(
+            f"{name!r} is no valid id",
+            remedy="An id has 1 to 64 of a-z, 0-9, '.', '_' and '-', the first a letter or digit.",
+        )
+    return name
+
+
+def private_folder(path: Path) -> None:
+    """A folder for the owner alone, with its parents."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def private_file(path: Path, content: bytes = b"") -> None:
+    """A file for the owner alone, replaced whole or not at all."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turns what the system says about a disk into what a person can act on."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageFullError(
+            f"{path} cannot be written: {error.strerror or error}",
+            remedy="Free some room or make it writable, then run again: nothing done is lost.",
+        ) from None
