@@ -151,6 +151,42 @@ class Endpoint:
             ),
         )
 
+    def spec(self) -> dict[str, Any]:
+        """As it is stored and shown: data without a secret."""
+        if isinstance(self.key, Secret):
+            raise EndpointError(
+                f"the key of {self.label} was given literally and is never stored",
+                remedy="Give it as a reference: key='env:NAME' or 'file:PATH'.",
+            )
+        prices = None
+        if self.prices is not None:
+            prices = {k: str(v) for k, v in _filled(self.prices).items()}
+        made = {
+            "provider": self.provider,
+            "model": self.model,
+            "url": self.url,
+            "key": self.key,
+            "params": dict(self.params),
+            "limits": _filled(self.limits),
+            "prices": prices,
+            "headers": dict(self.headers),
+            "timeout": self.timeout,
+            "cache_as": self.cache_as,
+        }
+        return {name: value for name, value in made.items() if value not in (None, "", {})}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any], name: str = "") -> Endpoint:
+        """From what `spec` gave."""
+        given = dict(spec)
+        limits = Limits(**given.pop("limits", {}))
+        prices = given.pop("prices", None)
+        try:
+            made = None if prices is None else Prices(**prices)
+            return cls(**given, limits=limits, prices=made, name=name)
+        except TypeError as error:
+            raise EndpointError(f"the endpoint {name!r} cannot be read: {error}") from None
+
     def with_(self, **changes: Any) -> Endpoint:
         """A copy with some fields changed."""
         return replace(self, **changes)
@@ -162,10 +198,20 @@ class Endpoint:
             return orjson.dumps(["as", self.cache_as])
         return orjson.dumps([self.provider, self.url.rstrip("/"), self.model])
 
+    @cached_property
+    def connection(self) -> tuple[object, ...]:
+        """What makes two endpoints one line: they share a limit, a key and a way to send."""
+        headers = tuple(sorted(self.headers.items()))
+        return (self.provider, self.url, self.model, self.key, headers, self.timeout, self.limits)
+
     @property
     def label(self) -> str:
         """How people see it in tables and messages."""
         return self.name or f"{self.provider}/{self.model}"
+
+
+def _filled(of: Limits | Prices) -> dict[str, Any]:
+    return {name: value for name in of.__slots__ if (value := getattr(of, name)) is not None}
 
 
 def _checked_url(url: str) -> str:

@@ -25,6 +25,7 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -45,8 +46,9 @@ _lost = 0
 _ids: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("penstock_log_ids", default=())
 
 _URL_USER = re.compile(r"(://)[^/?#@\s\"']+@")
-# Control characters, line separators, and what reorders or hides text on a terminal.
-_UNSEEN = re.compile(
+# Control characters, line separators, and what reorders or hides text on a terminal. Compiled
+# when first needed: that takes milliseconds.
+_UNSEEN = (
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
@@ -64,7 +66,8 @@ def scrub(text: str) -> str:
 
 def inert(text: str) -> str:
     """The text without secrets, on one line, with nothing in it that a terminal would obey."""
-    return _UNSEEN.sub(_escape, scrub(text))
+    text = scrub(text)
+    return text if text.isprintable() else re.sub(_UNSEEN, _escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -127,7 +130,7 @@ class OneLine(logging.Formatter):
         extras = {k: v for k, v in vars(record).items() if k not in _STANDARD}
         ids = dict(_ids.get())
         ids.update((k, _said(extras.pop(k))) for k in ("run", "request") if k in extras)
-        parts = [_when(record.created), record.levelname, record.name]
+        parts = [_when(record.created), record.levelname, _said(record.name)]
         parts += [_pair(name, value) for name, value in ids.items()]
         parts.append(_message(record))
         parts += [_pair(name, value) for name, value in extras.items()]
@@ -269,7 +272,7 @@ class _File(_Quiet):
         try:
             if not stat.S_ISREG(self.path.lstat().st_mode):
                 return
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock_file()
             try:
                 # Had another process been faster, the file at our path were no longer ours.
                 if os.path.samestat(self.path.stat(), os.fstat(self._fd)):
@@ -279,6 +282,14 @@ class _File(_Quiet):
         except OSError:
             pass
         self._size()
+
+    def _lock_file(self) -> None:
+        """Wait for another process's rotation, but not for a process that was stopped in one."""
+        for _ in range(20):
+            with contextlib.suppress(BlockingIOError):
+                return fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            time.sleep(0.001)
+        raise BlockingIOError
 
     def _shift(self) -> None:
         if not self._backup_count:

@@ -35,6 +35,7 @@ _LOOKS_SECRET = re.compile(
     | (\b(?:x-api-key|api-key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)[^\s"',}]{6,}
     | \b(?:sk|pk|rk|gsk|xai|hf|key)[-_][A-Za-z0-9_*-]{8,}
     | \bAIza[A-Za-z0-9_-]{20,}
+    | (://)[^/?\#@\s"']+:[^/?\#@\s"']+(?=@)
     """
 )
 
@@ -77,7 +78,7 @@ def mask(text: str) -> str:
     for value in _known:
         if value in text:
             text = text.replace(value, SHOWN)
-    return _LOOKS_SECRET.sub(lambda m: (m[1] or m[2] or "") + SHOWN, text)
+    return _LOOKS_SECRET.sub(lambda m: (m[1] or m[2] or m[3] or "") + SHOWN, text)
 
 
 def mask_bytes(body: bytes) -> bytes:

@@ -53,9 +53,13 @@ _TRUTH |= {"false": False, "0": False, "no": False, "off": False}
 _PASSWORD = re.compile(r"://[^/:@\s]*:([^/@\s]+)@")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setting:
-    """One row of the table."""
+    """One row of the table.
+
+    `path`: a relative one in the file is meant from the file's folder. `private`: a URL that may
+    hold a password.
+    """
 
     section: str
     name: str
@@ -65,11 +69,11 @@ class Setting:
     choices: tuple[str, ...]
     help: str
     flag: str
-    minimum: float | None
-    maximum: float | None
-    example: Value
-    path: bool
-    private: bool
+    minimum: float | None = None
+    maximum: float | None = None
+    example: Value = None
+    path: bool = False
+    private: bool = False
 
     @property
     def key(self) -> str:
@@ -94,9 +98,9 @@ class Setting:
         else:
             words = "a whole number" if self.kind is int else "a number"
             if low is not None and high is not None:
-                words += f" from {low:g} to {high:.15g}"
+                words += f" from {low:.15g} to {high:.15g}"
             elif low is not None:
-                words += f", {low:g} or more"
+                words += f", {low:.15g} or more"
         return words + (", or null" if self.optional else "")
 
     def accept(self, value: object) -> Value:
@@ -156,36 +160,14 @@ def _text(value: object) -> str:
     return value
 
 
-def _row(
-    default: _T,
-    help: str,  # noqa: A002
-    *,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    example: Value = None,
-    path: bool = False,
-    private: bool = False,
-    flag: str = "",
-) -> _T:
-    """A setting.
-
-    `path`: a relative one in the file is meant from the file's folder. `private`: a URL that may
-    hold a password. `flag`: where the name alone would say too little.
-    """
-    metadata = {
-        "help": help,
-        "minimum": minimum,
-        "maximum": maximum,
-        "example": example,
-        "path": path,
-        "private": private,
-        "flag": flag,
-    }
-    made: _T = field(default=default, metadata=metadata, repr=not private)
+def _row(default: _T, help: str, **facts: Any) -> _T:  # noqa: A002
+    """A setting; the facts are the optional fields of `Setting`."""
+    shown = not facts.get("private")
+    made: _T = field(default=default, metadata={"help": help, **facts}, repr=shown)
     return made
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BatchProcessing:
     """How much is worked on at once, and how often it is tried."""
 
@@ -194,7 +176,7 @@ class BatchProcessing:
     max_retries: int = _row(3, "Retries of a question after an error that can heal.", minimum=0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Llm:
     """Which model is asked, with what parameters, and how it is reached."""
 
@@ -234,7 +216,7 @@ class Llm:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TokenManagement:
     """What may be spent."""
 
@@ -256,7 +238,7 @@ class TokenManagement:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Storage:
     """How the workspace is kept."""
 
@@ -269,7 +251,7 @@ class Storage:
     min_free_mb: int = _row(64, "Free megabytes below which no question is sent.", minimum=0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Logging:
     """What is written about the work, and where."""
 
@@ -294,7 +276,7 @@ class Resolved(NamedTuple):
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """All settings of one process: `settings.llm.model`. `Settings()` is the defaults."""
 
@@ -356,9 +338,8 @@ def _setting(section: str, row: Field[Any], hint: Any) -> Setting:
     options = get_args(hint)
     choices = options if get_origin(hint) is Literal else ()
     optional = type(None) in options
-    facts = dict(row.metadata)
+    facts = {"flag": "--" + row.name.replace("_", "-"), **row.metadata}
     default: Any = row.default
-    facts["flag"] = facts["flag"] or "--" + row.name.replace("_", "-")
     return Setting(
         section=section,
         name=row.name,
@@ -479,7 +460,7 @@ class _Layers:
             title = "" if len(found) == 1 else f"{len(found)} settings are wrong:\n"
             raise SettingsError(
                 title + "\n".join(found),
-                remedy="docs/settings.md and `penstock config show` list all settings.",
+                remedy="docs/settings.md lists them all; `penstock config init` writes them down.",
             )
         hints = get_type_hints(Settings)
         return {

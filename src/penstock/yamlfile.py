@@ -31,7 +31,8 @@ LARGEST = 1 << 20
 _DEEPEST = 64
 _MOST_PROBLEMS = 20
 
-_UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Compiled when first needed: that takes milliseconds.
+_UNREADABLE = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Any] = dict.fromkeys(("", "~", "null", "Null", "NULL"))
@@ -91,7 +92,7 @@ def parse(body: str | bytes, name: str) -> Document:
     if len(body) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST >> 20} MiB, the most that is read")
     text = _decoded(body, name) if isinstance(body, bytes) else body
-    if bad := _UNREADABLE.search(text):
+    if bad := re.search(_UNREADABLE, text):
         line = text.count("\n", 0, bad.start()) + 1
         column = bad.start() - text.rfind("\n", 0, bad.start())
         raise InputError(

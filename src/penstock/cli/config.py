@@ -6,6 +6,7 @@ All of it, and `docs/settings.md`, is made from the table in `settings.py`.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from itertools import groupby
@@ -54,7 +55,8 @@ def show(*, as_json: Json = False) -> None:
         shown = inert(_yaml(value))
         table.add_row(*(Text(cell, style, overflow="fold") for cell in (setting.key, shown, why)))
     file = inert(str(settings.file)) if settings.file else f"none; no {FILE_NAME} here or above"
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    # Rich takes a pipe for a terminal of 80 columns.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
     console.print(Text(f"settings file: {file}\n"))
     console.print(table)
 
@@ -105,7 +107,7 @@ def settings_yaml() -> str:
             example = "" if row.example is None else f" For example {_yaml(row.example)}."
             parts.append(
                 f"  #: {row.help}\n"
-                f"  #: {_sentence(row.allowed)}{example} {row.env}\n"
+                f"  #: Allowed: {row.allowed}.{example} Environment: {row.env}\n"
                 f"  # {row.name}: {_yaml(row.default)}\n"
             )
     return "".join(parts)
@@ -173,16 +175,12 @@ def _about(section: str) -> str:
     return (type(getattr(Settings(), section)).__doc__ or "").strip()
 
 
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
-
-
 def _yaml(value: Value) -> str:
     """The value as it is written in YAML; a text that could be taken for something else quoted."""
-    if isinstance(value, str):
-        plain = value.replace("-", "").replace(".", "").replace("_", "")
-        return value if plain.isalpha() and plain.lower() not in _TAKEN else json.dumps(value)
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _TAKEN:
+        return value
     return json.dumps(value)
 
 
-_TAKEN = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
+_PLAIN = re.compile(r"[A-Za-z/](?:[\w./:-]*\w)?", re.ASCII)
+_TAKEN = {"true", "false", "null", "yes", "no", "on", "off"}

@@ -39,6 +39,8 @@ class Sent(msgspec.Struct, frozen=True):
     outcome: Outcome
     body: bytes = b""
     """The raw answer, for the journal; `Provider.read` makes the Answer of it again."""
+    wire: bytes = b""
+    """The question as it went over the wire."""
     limits: RateLimits | None = None
     retry_after: float | None = None
     should_retry: bool | None = None
@@ -90,7 +92,7 @@ class Provider(ABC):
         """The Answer in a raw body; MalformedReplyError when there is none in it."""
 
     def wire(self, request: Request) -> bytes:
-        """The question as it goes over the wire, for the journal and for people."""
+        """The question as it would go over the wire, for people and for the batch lane."""
         return orjson.dumps({"messages": request.messages, **request.params})
 
     async def close(self) -> None:
@@ -156,11 +158,12 @@ class HttpProvider(Provider):
     async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
         streams = on_text is not None
         reader = None if on_text is None else self.stream(on_text)
+        wire = orjson.dumps(self.body(request, stream=streams))
         call = Call(
             "POST",
             self.address(request, stream=streams),
-            {**self._headers, **self.sample_header(request)},
-            orjson.dumps(self.body(request, stream=streams)),
+            self._headers | self.sample_header(request),
+            wire,
             self.endpoint.timeout,
         )
         assert self.transport is not None
@@ -168,10 +171,10 @@ class HttpProvider(Provider):
         reply = await self.transport.send(call, None if reader is None else reader.feed)
         latency = time.perf_counter() - began
         if isinstance(reply, Broken):
-            return Sent(_broken(reply), latency=latency)
+            return Sent(_broken(reply), wire=wire, latency=latency)
         limits = self.limits(reply.headers)
         if reply.status != 200:
-            return self._refused(reply, limits, latency)
+            return self._refused(reply, wire, limits, latency)
         body = mask_bytes(reply.body)
         try:
             if reader is not None:
@@ -179,13 +182,15 @@ class HttpProvider(Provider):
             answer = self.read(body)
         except MalformedReplyError as error:
             if b'"error"' in body[:200]:
-                return self._refused(reply, limits, latency)
+                return self._refused(Reply(200, reply.headers, body), wire, limits, latency)
             message = f"the reply cannot be read: {mask(str(error))[:300]}"
             failure = Failure(FailureKind.MALFORMED, message, may_be_paid=True, status=200)
-            return Sent(failure, body[:4096], limits, latency=latency)
-        return Sent(answer, body, limits, latency=latency)
+            return Sent(failure, body[:4096], wire, limits, latency=latency)
+        return Sent(answer, body, wire, limits, latency=latency)
 
-    def _refused(self, reply: Reply, limits: RateLimits | None, latency: float) -> Sent:
+    def _refused(
+        self, reply: Reply, wire: bytes, limits: RateLimits | None, latency: float
+    ) -> Sent:
         found = self.refusal(reply)
         failure = Failure(
             found.kind,
@@ -195,7 +200,7 @@ class HttpProvider(Provider):
             id=request_id(reply.headers),
         )
         body = mask(reply.body[:4096].decode("utf-8", "replace")).encode()
-        return Sent(failure, body, limits, found.retry_after, found.should_retry, latency)
+        return Sent(failure, body, wire, limits, found.retry_after, found.should_retry, latency)
 
 
 def request_id(headers: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """The `simulated` provider: a model in this process. No network, no key, no cost.
 
 It answers as the simulator's server does, without the server: the same question gives the same
-answer. `latency` among the parameters (milliseconds) makes it as slow as a real one.
+answer. The parameter `latency` (milliseconds) makes it as slow as a real one.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from typing import ClassVar
 
 import orjson
 
-from penstock.outcome import Answer
+from penstock.outcome import Answer, Failure, FailureKind
 from penstock.providers.openai import OpenAI
 from penstock.providers.openai_read import read_answer
 from penstock.providers.provider import OnText, Provider, Sent
 from penstock.request import Request
-from penstock.simulator import complete
+from penstock.simulator.api import Problem
+from penstock.simulator.brain import reply_to
+from penstock.simulator.openai import OpenAI as Api
 
 __all__ = ["Simulated"]
+
+_api = Api()
 
 
 class Simulated(Provider):
@@ -27,21 +31,26 @@ class Simulated(Provider):
 
     uses_network: ClassVar[bool] = False
 
-    async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
-        body = self._speaker.body(request, stream=False)
-        latency = float(body.pop("latency", 0)) / 1000
-        began = time.perf_counter()
-        completion = complete(body, request.sample)
-        if latency:
-            await asyncio.sleep(latency)
-        raw = orjson.dumps(completion)
-        answer = self.read(raw)
-        if on_text is not None:
-            await _show(answer.text, on_text)
-        return Sent(answer, raw, latency=time.perf_counter() - began)
-
     def open(self) -> None:
         self._speaker = OpenAI(self.endpoint)
+
+    async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
+        began = time.perf_counter()
+        body = self._speaker.body(request, stream=False)
+        latency = body.pop("latency", 0)
+        wire = orjson.dumps(body)
+        try:
+            asked = _api.read(body, "", request.sample)
+            replies = [reply_to(question) for question in asked.questions]
+        except Problem as problem:
+            return Sent(Failure(FailureKind.INVALID_REQUEST, problem.message), wire=wire)
+        raw = _api.render(asked, replies, int.from_bytes(request.key[1:9], "big"))
+        answer = self.read(raw)
+        if isinstance(latency, int | float) and latency > 0:
+            await asyncio.sleep(latency / 1000)
+        if on_text is not None:
+            await _show(answer.text, on_text)
+        return Sent(answer, raw, wire, latency=time.perf_counter() - began)
 
     def wire(self, request: Request) -> bytes:
         return self._speaker.wire(request)
@@ -52,6 +61,7 @@ class Simulated(Provider):
 
 
 async def _show(text: str, on_text: OnText) -> None:
+    """Word by word, as fast as a quick model speaks."""
     for word in text.split(" "):
         on_text(word + " ")
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.005)

@@ -47,9 +47,7 @@ class OpenAI:
         questions = [question]
         if choices > 1:
             questions = [_question(body, model, sample, draw) for draw in range(choices)]
-        return Asked(
-            model, questions, bool(body.get("stream")), bool(options.get("include_usage"))
-        )
+        return Asked(model, questions, bool(body.get("stream")), bool(options.get("include_usage")))
 
     def render(self, asked: Asked, replies: Sequence[Reply], number: int) -> bytes:
         """The body of a whole answer."""

@@ -100,9 +100,9 @@ def read_text(message: Mapping[str, Any]) -> str:
     texts: list[str] = []
     if isinstance(content, str):
         texts.append(content)
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+    if isinstance(content, list):
+        said = [part.get("text") for part in content if isinstance(part, dict)]
+        texts += [text for text in said if isinstance(text, str)]
     calls = message.get("tool_calls")
     if calls:
         texts.append(orjson.dumps(calls, option=orjson.OPT_SORT_KEYS).decode())

@@ -106,6 +106,12 @@ class Catalog:
         with self._begin() as connection:
             connection.execute(runs.update().where(runs.c.id == run_id).values(**changes))
 
+    def find_run(self, run_id: str) -> dict[str, Any] | None:
+        """The run of exactly that id, if there is one."""
+        with self._begin() as connection:
+            row = connection.execute(runs.select().where(runs.c.id == run_id)).mappings().first()
+        return None if row is None else dict(row)
+
     def run(self, run_id: str) -> dict[str, Any]:
         """One run, by its id or an unambiguous beginning of it."""
         pattern = run_id.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -210,6 +216,6 @@ class Catalog:
 
 
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA busy_timeout = 30000")

@@ -28,12 +28,12 @@ from typing import Any, Literal, NamedTuple
 from penstock.errors import DamagedError, NewerWorkspaceError, StorageFullError, StoreError
 from penstock.store.record import Record, RecordKind
 
-__all__ = ["Journal", "JournalStats", "Kept"]
+__all__ = ["COLUMNS", "Journal", "JournalStats", "Kept"]
 
 _FORMAT = 1
 _APPLICATION = 0x50454E53  # "PENS"
 _GROUP = 512
-_COLUMNS = "id, key, kind, meta, request, response, checksum"
+COLUMNS = "id, key, kind, meta, request, response, checksum"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS records (
     id INTEGER PRIMARY KEY,
@@ -86,9 +86,14 @@ class Journal:
 
     def open(self) -> Journal:
         """Open or make the file, and start the two threads."""
-        _create(self.path, self._durability)
+        self.create()
         self._writer = _Server("journal-writer", self._connect, self._write)
         self._reader = _Server("journal-reader", self._connect, self._read)
+        return self
+
+    def create(self) -> Journal:
+        """Make the file if it is not there; refuse one that is not ours."""
+        _create(self.path, self._durability)
         return self
 
     def close(self) -> None:
@@ -113,7 +118,7 @@ class Journal:
     def each(self) -> Iterator[Record | DamagedError]:
         """Every record in arrival order; a damaged one in the place of its record."""
         with _translated(self.path), closing(self._connect()) as connection:
-            for row in connection.execute(f"SELECT {_COLUMNS} FROM records ORDER BY id"):  # noqa: S608
+            for row in connection.execute(f"SELECT {COLUMNS} FROM records ORDER BY id"):  # noqa: S608
                 try:
                     yield Record.from_row(*row)
                 except DamagedError as error:
@@ -125,7 +130,7 @@ class Journal:
             counts = dict(connection.execute("SELECT kind, count(*) FROM records GROUP BY kind"))
             ends = []
             for order in ("ASC", "DESC"):
-                query = f"SELECT {_COLUMNS} FROM records ORDER BY id {order} LIMIT 1"  # noqa: S608
+                query = f"SELECT {COLUMNS} FROM records ORDER BY id {order} LIMIT 1"  # noqa: S608
                 ends += [Record.from_row(*row).at for row in connection.execute(query)]
             size = sum(
                 file.stat().st_size
@@ -147,7 +152,7 @@ class Journal:
         with _translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                results = [self._insert(connection, *item) for item in group]
+                results = [self.insert(connection, *item) for item in group]
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -155,7 +160,8 @@ class Journal:
                 raise
         return results
 
-    def _insert(self, connection: sqlite3.Connection, record: Record, replace: bool) -> Kept:
+    def insert(self, connection: sqlite3.Connection, record: Record, replace: bool = False) -> Kept:
+        """Add a record inside an open transaction."""
         if replace:
             connection.execute(
                 "UPDATE records SET kind = 2 WHERE key = ? AND kind = 0", (record.key,)
@@ -177,7 +183,7 @@ class Journal:
         size = 1 << (len(group) - 1).bit_length()
         keys = group + [group[-1]] * (size - len(group))
         marks = ",".join("?" * size)
-        query = f"SELECT {_COLUMNS} FROM records WHERE kind = 0 AND key IN ({marks})"  # noqa: S608
+        query = f"SELECT {COLUMNS} FROM records WHERE kind = 0 AND key IN ({marks})"  # noqa: S608
         found: dict[bytes, Any] = {}
         with _translated(self.path):
             for row in connection.execute(query, keys):

@@ -68,7 +68,7 @@ _VOCABULARIES: Final = tuple(
         (r"^(davinci|babbage)-002", "cl100k_base", True),
         (r"gemini", "gemma4", False),
         (r"code-?llama", "codellama", True),
-        (r"llama-?3(?![0-9b])", "llama3", True),
+        (r"llama-?3(?![0-9b])|distill-llama", "llama3", True),
         (r"llama-?2(?![0-9])|tinyllama|vicuna", "llama2", True),
         (r"distill-qwen", "qwen3", True),
         (r"deepseek-(v3|r1)(?![0-9])", "deepseek_v3", True),

@@ -1,0 +1,54 @@
+"""`penstock.ask`: one question from Python, durable like all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.endpoint import Endpoint
+from penstock.engine.bridge import Handle, run
+from penstock.engine.engine import Cache
+from penstock.engine.station import Station
+from penstock.engine.structured import Structured, ask_structured
+from penstock.engine.workbench import Workbench, default_workbench
+from penstock.outcome import Failure, Outcome
+from penstock.providers.provider import OnText
+from penstock.request import Request
+
+__all__ = ["ask"]
+
+
+def ask(
+    prompt: Any,
+    *,
+    model: Endpoint | str | None = None,
+    system: str | None = None,
+    schema: Any = None,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    sample: int = 0,
+    cache: Cache = "use",
+    on_text: OnText | None = None,
+    workbench: Workbench | None = None,
+    **params: Any,
+) -> Any:
+    """Ask one question; an Answer or a Failure comes back, and is on disk before you see it.
+
+    With `schema` (a Pydantic model or a JSON schema) the result is a `Structured` with `.value`,
+    or a Failure. Inside a running event loop, a Handle to `await` comes back instead.
+    """
+    bench = workbench or default_workbench()
+    request = Request.of(
+        bench.endpoint(model), prompt, system=system, schema=schema, tools=tools, sample=sample,
+        **params,
+    )  # fmt: skip
+    thread = bench.thread
+    engine = bench.engine(thread.station, cache=cache)
+
+    async def work(_station: Station) -> Outcome | Structured | Failure:
+        if request.schema is not None:
+            reasks = bench.settings.llm.reasks
+            return await ask_structured(engine, request, reasks=reasks, on_text=on_text)
+        return await engine.ask(request, on_text=on_text)
+
+    result: Outcome | Structured | Handle[Any] = run(thread, work, cancel=engine.stop.throw)
+    return result

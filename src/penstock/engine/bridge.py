@@ -1,0 +1,160 @@
+"""The bridge between people's threads and the engine's.
+
+The engine's loop has a thread of its own. Called where no event loop runs, `run` blocks and
+returns the result; called inside a running loop (a notebook, an async program) it starts the work
+and returns a Handle to await, so that loop is never blocked.
+
+Ctrl-C, the first time, throws the switch of the work: nothing new is sent, what is in flight is
+drained and saved. The second time it is raised at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from penstock.engine.station import Station
+
+__all__ = ["EngineThread", "Handle", "run"]
+
+T = TypeVar("T")
+_TICK = 0.1
+
+
+class EngineThread:
+    """A loop in a thread of its own, with a station open in it."""
+
+    def __init__(self, make: Callable[[], Station]) -> None:
+        self._make = make
+        self._ready: Future[Station] = Future()
+        self._closing: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._run, name="penstock-engine", daemon=True)
+        self._thread.start()
+        self.station = self._ready.result()
+        atexit.register(self.close)
+
+    def submit(self, work: Callable[[Station], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start work in the engine's loop."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work(self.station), self._loop)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Call something in the engine's loop, soon."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: there is nothing to tell
+                self._loop.call_soon_threadsafe(function, *arguments)
+
+    def close(self, patience: float = 60.0) -> None:
+        """Drain and close the station."""
+        atexit.unregister(self.close)
+        if self._closing is not None:
+            self.call(self._closing.set)
+        self._thread.join(patience)
+
+    def _run(self) -> None:
+        try:
+            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                runner.run(self._serve())
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_exception(error)
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._closing = asyncio.Event()
+        async with self._make() as station:
+            self._ready.set_result(station)
+            await self._closing.wait()
+
+
+class Handle(Generic[T]):
+    """Work that goes on: `await` it, or ask for its `result()`."""
+
+    def __init__(self, future: Future[T], cancel: Callable[[], None]) -> None:
+        self._future = future
+        self._cancel = cancel
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self._wait().__await__()
+
+    async def _wait(self) -> T:
+        try:
+            return await asyncio.shield(asyncio.wrap_future(self._future))
+        except asyncio.CancelledError:
+            self._cancel()
+            raise
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._future.done()
+
+    def cancel(self) -> None:
+        """Stop admission; what is in flight is drained and saved."""
+        self._cancel()
+
+    def result(self, timeout: float | None = None) -> T:
+        """The result; waits for it. Never call it in a loop that must go on."""
+        return self._future.result(timeout)
+
+
+def run(
+    thread: EngineThread,
+    work: Callable[[Station], Coroutine[Any, Any, T]],
+    *,
+    cancel: Callable[[], None],
+    tick: Callable[[], None] | None = None,
+) -> T | Handle[T]:
+    """Do work in the engine's thread: blocking, or as a Handle inside a running loop.
+
+    `cancel` is called in the engine's loop by the first Ctrl-C; `tick` about ten times a second
+    in the caller's thread, while it blocks.
+    """
+    future = thread.submit(work)
+
+    def stop() -> None:
+        thread.call(cancel)
+
+    if _inside_loop():
+        return Handle(future, stop)
+    return _block(future, stop, tick)
+
+
+def _block(future: Future[T], stop: Callable[[], None], tick: Callable[[], None] | None) -> T:
+    interrupted = False
+    while True:
+        try:
+            if tick is not None:
+                tick()
+            return future.result(_TICK)
+        except NotYetError:
+            if future.done():
+                raise
+        except KeyboardInterrupt:
+            if interrupted or future.done():
+                raise
+            interrupted = True
+            stop()
+
+
+def _inside_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop

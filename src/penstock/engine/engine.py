@@ -1,0 +1,276 @@
+"""The engine: `ask` one question, `map` work over rows. Everything else is built on these two.
+
+`ask` is one straight way: key, journal, in flight already?, lane, journal, outcome. The part after
+the key flies in a task of the station's own: once begun it ends and is recorded, also when nobody
+waits for it any more. It never raises for what a model or a network did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from decimal import Decimal
+from hashlib import sha256
+from typing import Literal, TypeVar
+
+import msgspec
+
+from penstock.engine.online import Carried, Line
+from penstock.engine.progress import Progress
+from penstock.engine.retries import RetryPolicy
+from penstock.engine.rows import Rows, current_row, mapped
+from penstock.engine.station import Station
+from penstock.engine.stop import Stop
+from penstock.errors import DamagedError, PenstockError, StoreError
+from penstock.outcome import Answer, Failure, FailureKind, Outcome
+from penstock.providers import provider_of
+from penstock.providers.provider import MalformedReplyError, OnText
+from penstock.request import Request
+from penstock.store import Record, RecordKind
+
+__all__ = ["Cache", "Engine"]
+
+_log = logging.getLogger(__name__)
+
+Cache = Literal["use", "off", "refresh", "read"]
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+
+# What befalls the run that flies a question, and not the question itself.
+_OWN_TROUBLE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.NOT_RECORDED})
+
+
+class Engine:
+    """The engine as one run sees it: its own cache mode, retries, counters and switch."""
+
+    def __init__(
+        self,
+        station: Station,
+        *,
+        run: str = "",
+        cache: Cache = "use",
+        retries: RetryPolicy | None = None,
+        progress: Progress | None = None,
+        on_ask: Callable[[int | None, bytes], None] | None = None,
+    ) -> None:
+        self.station = station
+        self.run = run
+        self.cache = cache
+        self.retries = retries or RetryPolicy()
+        self.progress = progress or Progress()
+        self.stop = Stop()
+        self.error: PenstockError | None = None
+        """What made going on impossible, such as a full disk."""
+        self._flying = 0
+        self._landed: asyncio.Future[None] | None = None
+        self._on_ask = on_ask
+        self._salt = run.encode()
+
+    # One question -----------------------------------------------------------------------------
+
+    async def ask(self, request: Request, *, on_text: OnText | None = None) -> Outcome:
+        """What became of a question: an Answer or a Failure, on disk before you see it."""
+        key = self._key(request)
+        if self._on_ask is not None:
+            self._on_ask(current_row.get(), key)
+        flights = self.station.flights
+        name = (key, "refresh" if self.cache == "refresh" else "")
+        while True:
+            flight = flights.get(name)
+            joined = flight is not None
+            if flight is None:
+                flight = asyncio.get_running_loop().create_future()
+                flights[name] = flight
+                self._flying += 1
+                self.station.spawn(self._fly(request, key, name, flight, on_text))
+            outcome = await asyncio.shield(flight)
+            if not joined:
+                break
+            if outcome.ok or outcome.kind not in _OWN_TROUBLE or self.stop.thrown:  # type: ignore[union-attr]
+                outcome = _shared(outcome)
+                break
+        self.progress.count(outcome)
+        if on_text is not None and isinstance(outcome, Answer) and outcome.recorded:
+            on_text(outcome.text)
+        return outcome
+
+    def _key(self, request: Request) -> bytes:
+        key = request.key
+        if self.cache != "off":
+            return key
+        # Answers of a run that does not share are kept where only that run looks.
+        return key[:1] + sha256(key + self._salt).digest()[: len(key) - 1]
+
+    async def _fly(
+        self,
+        request: Request,
+        key: bytes,
+        name: tuple[bytes, str],
+        flight: asyncio.Future[Outcome],
+        on_text: OnText | None,
+    ) -> None:
+        """Never raises: whatever happens becomes the outcome of the flight."""
+        try:
+            outcome = await self._look_up(request, key) or await self._send(request, key, on_text)
+        except PenstockError as error:
+            outcome = self._trouble(error)
+        except asyncio.CancelledError:
+            outcome = Failure(FailureKind.CANCELLED, "the engine was closed")
+            flight.set_result(outcome)
+            raise
+        except Exception as error:
+            _log.exception("ask failed", extra={"request": request.id})
+            outcome = Failure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
+        finally:
+            self.station.flights.pop(name, None)
+            self._land()
+        flight.set_result(outcome)
+
+    def _land(self) -> None:
+        self._flying -= 1
+        if not self._flying and self._landed is not None and not self._landed.done():
+            self._landed.set_result(None)
+
+    async def _look_up(self, request: Request, key: bytes) -> Outcome | None:
+        if self.cache == "refresh" and not self.run:
+            return None
+        record = await self.station.journal.find(key)
+        if record is not None and (self.cache != "refresh" or record.run == self.run):
+            return self._recorded(request, record)
+        if self.cache == "read":
+            return Failure(
+                FailureKind.NOT_RECORDED, "not in the journal, and cache='read' sends nothing"
+            )
+        return None
+
+    def _recorded(self, request: Request, record: Record) -> Answer:
+        reader = provider_of(request.endpoint)
+        try:
+            answer = reader.read(record.response)
+        except MalformedReplyError as error:
+            raise DamagedError(
+                f"a recorded answer cannot be read: {error} (request {request.id})",
+                remedy="Run with cache='refresh' to ask it again.",
+            ) from None
+        return msgspec.structs.replace(
+            answer,
+            cost=Decimal(record.cost) if record.cost else None,
+            price_source=record.price_source,
+            latency=record.latency,
+            attempts=record.attempts,
+            recorded=True,
+        )
+
+    async def _send(self, request: Request, key: bytes, on_text: OnText | None) -> Outcome:
+        if self.stop.failure is not None:
+            return self.stop.failure
+        line = self.station.line(request.endpoint)
+        progress = self.progress
+        progress.asked += 1
+        progress.in_flight += 1
+        try:
+            carried = await line.carry(request, self.retries, self.stop, self._shown(on_text))
+        finally:
+            progress.in_flight -= 1
+        if not carried.attempts:
+            progress.asked -= 1
+            return carried.sent.outcome
+        return await self._record(request, key, line, carried)
+
+    def _shown(self, on_text: OnText | None) -> OnText | None:
+        """Text on its way to a person is shown from the user thread, for display only."""
+        if on_text is None:
+            return None
+        users, shown = self.station.users, on_text
+        return lambda text: users.post(shown, text)
+
+    async def _record(self, request: Request, key: bytes, line: Line, carried: Carried) -> Outcome:
+        outcome, answered = priced(carried, line)
+        sent = carried.sent
+        record = Record(
+            key,
+            sent.body,
+            sent.wire,
+            RecordKind.ANSWER if answered else RecordKind.FAILURE,
+            request.endpoint.provider,
+            request.endpoint.model,
+            self.run,
+            self.station.clock.time(),
+            sent.latency,
+            carried.attempts,
+            str(outcome.cost) if isinstance(outcome, Answer) and outcome.cost is not None else "",
+            outcome.price_source if isinstance(outcome, Answer) else "",
+        )
+        try:
+            kept = await self.station.journal.record(record, replace=self.cache == "refresh")
+        except StoreError as error:
+            return self._trouble(error, paid=answered)
+        # Another process was first: both return its answer, and this one was paid for too.
+        return outcome if kept.first else self._recorded(request, kept.record)
+
+    def _trouble(self, error: PenstockError, *, paid: bool = False) -> Failure:
+        """A store that cannot be written stops the run; anything else stays in its row."""
+        kind = FailureKind.STORAGE if isinstance(error, StoreError) else FailureKind.INPUT
+        if error.exit_code == 3:
+            kind = FailureKind.AUTHENTICATION
+        if isinstance(error, StoreError) and not isinstance(error, DamagedError):
+            self.halt(error)
+        return Failure(kind, str(error), may_be_paid=paid)
+
+    def halt(self, error: PenstockError) -> None:
+        """Stop admission because going on is impossible; the first reason stands."""
+        if self.error is None:
+            self.error = error
+            _log.error("halted", extra={"run": self.run, "why": error.message})
+        self.stop.throw(FailureKind.STORAGE, error.message)
+
+    # Many rows --------------------------------------------------------------------------------
+
+    def map(
+        self,
+        rows: Rows[Row],
+        work: Callable[[Row], Awaitable[Result]],
+        *,
+        window: int = 256,
+    ) -> AsyncIterator[tuple[int, Row, Result | Failure]]:
+        """Run `work` over rows, `window` at a time; number, row and result as they complete.
+
+        What `work` raises is a Failure in the place of its result. After a stop no new row is
+        begun and those begun come to their end.
+        """
+        return mapped(self, rows, work, window)
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait for what is in flight, but not for ever. False when something was left."""
+        if self._flying:
+            self._landed = asyncio.get_running_loop().create_future()
+            await Stop().pause_for(self._landed, self.station.clock, seconds)
+        return not self._flying
+
+
+def priced(carried: Carried, line: Line) -> tuple[Outcome, bool]:
+    """The outcome with its cost and attempts, and whether it is an answer."""
+    outcome = carried.sent.outcome
+    if not isinstance(outcome, Answer):
+        paid = outcome.may_be_paid or carried.may_be_paid
+        done = msgspec.structs.replace(outcome, attempts=carried.attempts, may_be_paid=paid)
+        return done, False
+    price = line.price
+    return (
+        msgspec.structs.replace(
+            outcome,
+            cost=None if price is None else price.cost(outcome.usage),
+            price_source="" if price is None else price.source,
+            latency=carried.sent.latency,
+            attempts=carried.attempts,
+        ),
+        True,
+    )
+
+
+def _shared(outcome: Outcome) -> Outcome:
+    """An answer that somebody else is paying for."""
+    return (
+        msgspec.structs.replace(outcome, recorded=True) if isinstance(outcome, Answer) else outcome
+    )

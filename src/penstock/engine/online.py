@@ -1,0 +1,114 @@
+"""The online lane: a question travels now.
+
+A Line leads to one endpoint: its provider, its limiter, its price. `carry` is lease, send,
+classify, and retry with backoff or go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from typing import NamedTuple
+
+from penstock.engine.clock import Clock
+from penstock.engine.lease import Lease, Limiter, Settlement
+from penstock.engine.retries import RetryPolicy
+from penstock.engine.stop import Stop
+from penstock.outcome import Answer, Failure, FailureKind
+from penstock.providers.provider import OnText, Provider, Sent
+from penstock.request import Request
+from penstock.tokens import Price
+
+__all__ = ["Carried", "Line"]
+
+_log = logging.getLogger(__name__)
+
+
+class Carried(NamedTuple):
+    """What came back over a lane."""
+
+    sent: Sent
+    attempts: int
+    may_be_paid: bool
+    """Whether an attempt before the last may have been paid for too."""
+
+
+class Line:
+    """The way to one endpoint, shared by everything in this process that asks it."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        limiter: Limiter,
+        price: Price | None,
+        clock: Clock,
+        randomness: random.Random,
+    ) -> None:
+        self.provider = provider
+        self.limiter = limiter
+        self.price = price
+        self.clock = clock
+        self.randomness = randomness
+
+    async def carry(
+        self, request: Request, policy: RetryPolicy, stop: Stop, on_text: OnText | None
+    ) -> Carried:
+        """Bring a question to its endpoint and what comes back to us."""
+        attempts = 0
+        may_be_paid = False
+        while True:
+            lease = await self.limiter.lease(request, stop)
+            if isinstance(lease, Failure):
+                return Carried(Sent(lease), attempts, may_be_paid)
+            sent = await self._send(request, lease, on_text)
+            attempts += 1
+            outcome = sent.outcome
+            if isinstance(outcome, Answer):
+                return Carried(sent, attempts, may_be_paid)
+            may_be_paid |= outcome.may_be_paid
+            decision = policy.decide(outcome, sent, attempts, self.randomness)
+            _log.log(
+                20 if decision.again else 30,
+                "attempt failed",
+                extra={
+                    "request": request.id,
+                    "endpoint": request.endpoint.label,
+                    "attempt": attempts,
+                    "kind": outcome.kind.value,
+                    "status": outcome.status,
+                    "provider_id": outcome.id,
+                    "retry_in": round(decision.wait, 2) if decision.again else None,
+                    "said": outcome.message,
+                },
+            )
+            if decision.stop_endpoint:
+                self.limiter.close(_stopped(outcome, request))
+            if not decision.again or stop.thrown:
+                return Carried(sent, attempts, may_be_paid)
+            await stop.pause(self.clock, decision.wait)
+
+    async def _send(self, request: Request, lease: Lease, on_text: OnText | None) -> Sent:
+        try:
+            sent = await self.provider.send(request, on_text)
+        except asyncio.CancelledError:
+            lease.settle(Settlement.failed(FailureKind.CANCELLED, None, None, 0.0))
+            raise
+        except Exception as error:  # a provider that raises is at fault, its row is not lost
+            _log.exception("provider failed", extra={"request": request.id})
+            message = f"the provider {self.provider.endpoint.provider!r} raised {error!r}"
+            sent = Sent(Failure(FailureKind.INTERNAL, message, may_be_paid=True))
+        outcome = sent.outcome
+        if isinstance(outcome, Answer):
+            lease.settle(Settlement.answered(outcome.usage, sent.limits, sent.latency))
+        else:
+            lease.settle(
+                Settlement.failed(outcome.kind, sent.limits, sent.retry_after, sent.latency)
+            )
+        return sent
+
+
+def _stopped(failure: Failure, request: Request) -> Failure:
+    """What everyone else at a stopped endpoint is told; nothing was sent for them."""
+    message = f"{request.endpoint.label} was stopped: {failure.message}"
+    return Failure(failure.kind, message, status=failure.status)

@@ -1,0 +1,56 @@
+"""Whether to ask again, and when: one decision, made in one place."""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+from penstock.outcome import Failure
+from penstock.providers.provider import Sent
+
+__all__ = ["RetryDecision", "RetryPolicy"]
+
+
+class RetryDecision(NamedTuple):
+    """What to do about a failure."""
+
+    again: bool
+    wait: float = 0.0
+    stop_endpoint: bool = False
+
+    @classmethod
+    def after(cls, seconds: float) -> RetryDecision:
+        """Ask again after a while."""
+        return cls(True, seconds)
+
+    @classmethod
+    def give_up(cls) -> RetryDecision:
+        """This question failed; others go on."""
+        return cls(False)
+
+    @classmethod
+    def stop(cls) -> RetryDecision:
+        """No question to this endpoint can succeed."""
+        return cls(False, stop_endpoint=True)
+
+
+class RetryPolicy(NamedTuple):
+    """How often and how soon: full jitter under a doubling ceiling, or the server's own word."""
+
+    max_retries: int = 3
+    first: float = 0.5
+    longest: float = 60.0
+
+    def decide(
+        self, failure: Failure, sent: Sent, attempts: int, randomness: random.Random
+    ) -> RetryDecision:
+        """What to do after the n-th attempt failed."""
+        if failure.kind.stops:
+            return RetryDecision.stop()
+        heals = failure.kind.heals if sent.should_retry is None else sent.should_retry
+        if not heals or attempts > self.max_retries:
+            return RetryDecision.give_up()
+        if sent.retry_after is not None:
+            return RetryDecision.after(sent.retry_after)
+        ceiling = min(self.longest, self.first * 2 ** (attempts - 1))
+        return RetryDecision.after(randomness.uniform(0, ceiling))

@@ -1,0 +1,118 @@
+"""The station: what all runs of a process share on one workspace.
+
+One journal, one transport, a line to each endpoint, and the questions now in flight, so that two
+runs that ask the same wait for one answer, and an endpoint's limits hold for the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any, Self
+
+from penstock.endpoint import Endpoint
+from penstock.engine.clock import Clock, RealClock
+from penstock.engine.lease import FixedLimiter, Limiter
+from penstock.engine.online import Line
+from penstock.engine.users import UserThread
+from penstock.outcome import Outcome
+from penstock.providers import provider_of
+from penstock.providers.transport import Transport, TransportSettings, open_transport
+from penstock.store import Journal
+from penstock.tokens import PriceList
+
+__all__ = ["Station"]
+
+FlightKey = tuple[bytes, str]
+
+
+class _Abandoned(Exception):  # noqa: N818
+    """Ends the tasks that the drain time did not see to their end."""
+
+
+class Station:
+    """Open it in the loop that will use it: `async with Station(journal) as station`."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        concurrency: int = 64,
+        transport: TransportSettings | None = None,
+        prices: PriceList | None = None,
+        clock: Clock | None = None,
+        randomness: random.Random | None = None,
+        limiter: Callable[[Endpoint], Limiter] | None = None,
+        drain: float = 30.0,
+        tracks_cost: bool = True,
+    ) -> None:
+        self.journal = journal
+        self.clock = clock or RealClock()
+        self.users = UserThread()
+        self.flights: dict[FlightKey, asyncio.Future[Outcome]] = {}
+        self._concurrency = concurrency
+        self._drain = drain
+        self._tracks_cost = tracks_cost
+        self._transport_settings = transport or TransportSettings()
+        self._transport: Transport | None = None
+        self._prices = prices or PriceList()
+        self._randomness = randomness or random.Random()  # noqa: S311 - jitter, no secret
+        self._limiter = limiter or self._fixed_limiter
+        self._lines: dict[Any, Line] = {}
+        self._tasks = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        self.journal.open()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        left: set[asyncio.Future[Outcome]] = set()
+        if self.flights:
+            _, left = await asyncio.wait(self.flights.values(), timeout=self._drain)
+        try:
+            if left:  # sent long ago and still nothing: a task group ends only by an error
+                await self._tasks.__aexit__(_Abandoned, _Abandoned(), None)
+            else:
+                await self._tasks.__aexit__(kind, error, trace)
+        finally:
+            for line in self._lines.values():
+                await line.provider.close()
+            if self._transport is not None:
+                await self._transport.close()
+            self.users.close()
+            self.journal.close()
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str | None = None) -> asyncio.Task[Any]:
+        """Start a task that the station waits for when it closes."""
+        return self._tasks.create_task(work, name=name)
+
+    def line(self, endpoint: Endpoint) -> Line:
+        """The way to an endpoint. The first call finds its key, or says what is missing."""
+        line = self._lines.get(endpoint.connection)
+        if line is None:
+            kind = provider_of(endpoint)
+            if kind.uses_network and self._transport is None:
+                self._transport = open_transport(self._transport_settings)
+            provider = kind(endpoint, self._transport)
+            provider.open()
+            price = self._prices.price(endpoint) if self._tracks_cost else None
+            line = Line(provider, self._limiter(endpoint), price, self.clock, self._randomness)
+            self._lines[endpoint.connection] = line
+        return line
+
+    def statistics(self) -> dict[str, dict[str, Any]]:
+        """What each limiter is doing, by endpoint."""
+        return {
+            line.provider.endpoint.label: line.limiter.statistics() for line in self._lines.values()
+        }
+
+    def _fixed_limiter(self, endpoint: Endpoint) -> Limiter:
+        return FixedLimiter(endpoint.limits.concurrency or self._concurrency)

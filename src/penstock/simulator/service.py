@@ -1,0 +1,305 @@
+"""The simulated server's behaviour: what becomes of each request.
+
+Every request is written into the ledger first; then, in this order: key, outage, quota, fault,
+question, limits, line, latency, answer. It is callbacks on one loop rather than tasks, because
+an answer without latency must not cost a task. Faults, limits and latencies come from the
+settings, which may change while it runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import orjson
+
+from penstock.errors import InputError
+from penstock.simulator.api import Api, Asked, Problem
+from penstock.simulator.apis import DEFAULT, api_for
+from penstock.simulator.brain import reply_to, spoiled
+from penstock.simulator.delivery import (
+    Delivery,
+    answer_delivery,
+    problem_delivery,
+    stream_delivery,
+)
+from penstock.simulator.faults import Faults, Outages
+from penstock.simulator.http import Exchange, http_response
+from penstock.simulator.latency import Latency
+from penstock.simulator.ledger import Ledger
+from penstock.simulator.limits import Limits
+from penstock.simulator.problems import (
+    fault_problem,
+    no_quota,
+    outage,
+    over_limit,
+    unknown_path,
+    wrong_key,
+    wrong_method,
+)
+from penstock.simulator.question import Question, Reply, Turn
+from penstock.simulator.scripts import FIXED_MODEL
+from penstock.simulator.settings import SimulatorSettings, changed
+
+__all__ = ["Service"]
+
+_SORTED = orjson.OPT_SORT_KEYS
+_MAX_SAMPLE = (1 << 63) - 1
+
+
+class Service:
+    """One server's state: settings in force, ledger, buckets, the line of waiting requests."""
+
+    def __init__(self, settings: SimulatorSettings, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.ledger = Ledger.open(settings.ledger)
+        self._waiting: deque[tuple[Exchange, int, Delivery, float]] = deque()
+        self._active = 0
+        self.started = loop.time()
+        self.apply(settings)
+
+    def apply(self, settings: SimulatorSettings) -> None:
+        """Take settings into force; buckets start full."""
+        self.settings = settings
+        self._latency = Latency.read(settings.latency)
+        self._faults = Faults.read(settings.errors)
+        self._outages = Outages.read(settings.outages)
+        self._limits = Limits(settings.rpm, settings.tpm, settings.burst, self._loop.time())
+        self._quick = b""
+        plain = self._latency.none and not self._faults.steps and not self._outages.spans
+        free = not self._limits.on and settings.quota is None and settings.max_concurrency is None
+        if settings.fixed:
+            question = Question(model=FIXED_MODEL, turns=[Turn("user", "")])
+            self._fixed = reply_to(question)
+            if plain and free:
+                body = DEFAULT.render(Asked(FIXED_MODEL, [question]), [self._fixed], 0)
+                self._quick = http_response(200, body, DEFAULT.headers(0, 0.0))
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Replace some settings while running, or raise InputError."""
+        self.apply(changed(self.settings, changes))
+        self._let_in()
+
+    def reset(self) -> None:
+        """Forget what was seen: numbers, outages and buckets start anew."""
+        self.ledger = self.ledger.fresh()
+        self.started = self._loop.time()
+        self.apply(self.settings)
+
+    def ask(self, exchange: Exchange, api: Api) -> None:
+        """Answer a question to a model."""
+        head = exchange.head
+        try:
+            body = orjson.loads(exchange.body)
+        except orjson.JSONDecodeError:
+            body = None
+        if type(body) is not dict:
+            self._refuse_body(exchange, api)
+            return
+        digest = hashlib.sha256(orjson.dumps(body, option=_SORTED)).digest()
+        sample = _sample(head.headers.get(b"x-penstock-sample"))
+        model = body.get("model")
+        name = model if type(model) is str else ""
+        key = _key(head.headers)
+        ledger = self.ledger
+        number = ledger.arrive(head.method, head.path, name, digest, sample, bool(key))
+        wanted = self.settings.key
+        if not key or (wanted is not None and key != wanted):
+            self._fail(exchange, api, number, wrong_key(key))
+        elif self._quick and not body.get("stream"):
+            done = exchange.write(self._quick)
+            fixed = self._fixed
+            ledger.finish(number, 200, done, fixed.prompt_tokens, fixed.completion_tokens)
+            exchange.finish()
+        else:
+            self._consider(exchange, api, number, body, sample)
+
+    def _refuse_body(self, exchange: Exchange, api: Api) -> None:
+        head = exchange.head
+        digest = hashlib.sha256(exchange.body).digest()
+        auth = bool(_key(head.headers))
+        number = self.ledger.arrive(head.method, head.path, "", digest, 0, auth)
+        message = "We could not parse the JSON body of your request."
+        self._fail(exchange, api, number, Problem.invalid(message))
+
+    def _consider(
+        self, exchange: Exchange, api: Api, number: int, body: dict[str, Any], sample: int
+    ) -> None:
+        settings = self.settings
+        if self._outages.now(self._loop.time() - self.started):
+            self.ledger.fault(number, "outage")
+            self._fail(exchange, api, number, outage())
+            return
+        if settings.quota is not None and number > settings.quota:
+            self.ledger.rejected += 1
+            self._fail(exchange, api, number, no_quota())
+            return
+        fault = self._faults.of(settings.seed, number)
+        if fault:
+            self.ledger.fault(number, fault)
+        if fault == "reset":
+            self.ledger.finish(number, 0, False)
+            exchange.reset()
+            return
+        delay = self._latency.seconds(settings.seed, number)
+        if fault == "timeout":
+            exchange.on_gone = partial(self.ledger.finish, number, 0, False)
+            return
+        try:
+            delivery = self._prepare(api, number, body, exchange.head.path, sample, fault, delay)
+        except Problem as problem:
+            self._fail(exchange, api, number, problem, delay)
+            return
+        self._queue(exchange, number, delivery, delay)
+
+    def _prepare(
+        self,
+        api: Api,
+        number: int,
+        body: dict[str, Any],
+        path: str,
+        sample: int,
+        fault: str,
+        delay: float,
+    ) -> Delivery:
+        if fault.isdigit():
+            raise fault_problem(int(fault))
+        asked = api.read(body, path, sample)
+        replies = self._replies(asked, fault)
+        used = replies[0].prompt_tokens + sum(reply.completion_tokens for reply in replies)
+        admission = self._limits.admit(used, self._loop.time())
+        if not admission.passed:
+            self.ledger.rejected += 1
+            raise over_limit(asked.model, admission)
+        headers = api.headers(number, delay) + self._limit_headers(api)
+        make = stream_delivery if asked.stream else answer_delivery
+        return make(api, asked, replies, number, headers, fault, self.settings.drip / 1000)
+
+    def _replies(self, asked: Asked, fault: str) -> list[Reply]:
+        if self.settings.fixed:
+            return [self._fixed for _ in asked.questions]
+        try:
+            if fault == "wrong_schema":
+                return [spoiled(question) for question in asked.questions]
+            return [reply_to(question) for question in asked.questions]
+        except InputError as error:
+            raise Problem.invalid(str(error), "response_format", "invalid_schema") from None
+
+    def _limit_headers(self, api: Api) -> bytes:
+        if not self._limits.on:
+            return b""
+        return api.limit_headers(self._limits.buckets(self._loop.time()))
+
+    def _fail(
+        self, exchange: Exchange, api: Api, number: int, problem: Problem, delay: float = 0.0
+    ) -> None:
+        headers = api.headers(number, delay) + self._limit_headers(api)
+        delivery = problem_delivery(api, problem, headers)
+        if problem.status == 429:
+            delay = 0.0
+        self._queue(exchange, number, delivery, delay)
+
+    def _queue(self, exchange: Exchange, number: int, delivery: Delivery, delay: float) -> None:
+        """Serve now, or stand in line where only so many are served at once."""
+        most = self.settings.max_concurrency
+        if most is not None and self._active >= most:
+            exchange.on_gone = partial(self.ledger.finish, number, 0, False)
+            self._waiting.append((exchange, number, delivery, delay))
+            return
+        self._serve(exchange, number, delivery, delay)
+
+    def _serve(self, exchange: Exchange, number: int, delivery: Delivery, delay: float) -> None:
+        self._active += 1
+        service = _Serving(self, self.ledger, exchange, number, delivery)
+        if delay > 0:
+            service.wait(self._loop, delay)
+        else:
+            service.step(self._loop)
+
+    def ended(self) -> None:
+        """One of those being served is done; the next in line may come."""
+        self._active -= 1
+        if self._waiting:
+            self._let_in()
+
+    def _let_in(self) -> None:
+        most = self.settings.max_concurrency
+        while self._waiting and (most is None or self._active < most):
+            exchange, number, delivery, delay = self._waiting.popleft()
+            if exchange.open:
+                self._serve(exchange, number, delivery, delay)
+
+    def stray(self, exchange: Exchange, known: bool) -> None:
+        """A path or a method that no one answers; it is in the ledger too."""
+        head = exchange.head
+        number = self.note(exchange)
+        make = wrong_method if known else unknown_path
+        self._fail(exchange, api_for(head.path) or DEFAULT, number, make(head.method, head.path))
+
+    def note(self, exchange: Exchange) -> int:
+        """Write a request without a question into the ledger."""
+        head = exchange.head
+        body = exchange.body
+        digest = hashlib.sha256(body).digest() if body else bytes(32)
+        return self.ledger.arrive(head.method, head.path, "", digest, 0, bool(_key(head.headers)))
+
+
+class _Serving:
+    """One answer on its way out. It remembers the ledger it was written in."""
+
+    __slots__ = ("_delivery", "_exchange", "_ledger", "_next", "_number", "_service", "_timer")
+
+    def __init__(
+        self, service: Service, ledger: Ledger, exchange: Exchange, number: int, delivery: Delivery
+    ) -> None:
+        self._service = service
+        self._ledger = ledger
+        self._exchange = exchange
+        self._number = number
+        self._delivery = delivery
+        self._next = 0
+        self._timer: asyncio.TimerHandle | None = None
+        exchange.on_gone = self._gone
+
+    def wait(self, loop: asyncio.AbstractEventLoop, delay: float) -> None:
+        self._timer = loop.call_later(delay, self.step, loop)
+
+    def step(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write the next piece, and be done or wait for the one after it."""
+        delivery = self._delivery
+        written = self._exchange.write(delivery.pieces[self._next])
+        self._next += 1
+        if written and self._next < len(delivery.pieces):
+            self.wait(loop, delivery.gap)
+            return
+        self._end(written and not delivery.close)
+        self._exchange.finish(close=delivery.close)
+
+    def _gone(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._end(False)
+
+    def _end(self, complete: bool) -> None:
+        delivery = self._delivery
+        status = delivery.status if self._next else 0
+        self._ledger.finish(self._number, status, complete, delivery.prompt, delivery.completion)
+        self._service.ended()
+
+
+def _sample(raw: bytes | None) -> int:
+    if raw is None or not raw.isdigit():
+        return 0
+    return min(int(raw), _MAX_SAMPLE)
+
+
+def _key(headers: dict[bytes, bytes]) -> str:
+    raw = headers.get(b"authorization", b"")
+    if raw[:7].lower() == b"bearer ":
+        return raw[7:].strip().decode("latin-1")
+    raw = headers.get(b"api-key") or headers.get(b"x-api-key") or b""
+    return raw.decode("latin-1")
