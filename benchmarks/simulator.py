@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import uvloop
@@ -47,8 +48,7 @@ class Client(asyncio.Protocol):
         self._need = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._ask()
 
     def _ask(self) -> None:
@@ -86,7 +86,7 @@ async def drive(port: int, clients: int, seconds: float) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     ready = [request(port, number) for number in range(2000)]
     state: dict[str, Any] = {
-        "requests": (ready[number % len(ready)] for number in iter(int, 1) for number in range(2000)),
+        "requests": itertools.cycle(ready),
         "answers": 0,
         "open": clients,
         "done": loop.create_future(),
@@ -124,8 +124,10 @@ def main() -> None:
         summary = simulator.summary()
     rate = result["answers"] / result["seconds"]
     print(f"{rate:,.0f} requests/s with {given.clients} clients over {result['seconds']:.1f} s")
-    print(f"{used / result['answers'] * 1e6:.1f} us of server CPU a request; "
-          f"the server could do {result['answers'] / used:,.0f}/s")
+    print(
+        f"{used / result['answers'] * 1e6:.1f} us of server CPU a request; "
+        f"the server could do {result['answers'] / used:,.0f}/s"
+    )
     print(f"ledger: {summary['requests']:,} requests, {summary['answered']:,} answered")
 
 

@@ -51,7 +51,7 @@ class EngineThread:
             with suppress(RuntimeError):  # the loop is closed: there is nothing to tell
                 self._loop.call_soon_threadsafe(function, *arguments)
 
-    def close(self, patience: float = 60.0) -> None:
+    def close(self, patience: float = 40.0) -> None:
         """Drain and close the station."""
         atexit.unregister(self.close)
         if self._closing is not None:

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from penstock.engine.flights import Flight, FlightName
 from penstock.engine.online import Carried, Line
 from penstock.engine.progress import Progress
 from penstock.engine.retries import RetryPolicy
@@ -74,17 +75,13 @@ class Engine:
         key = self._key(request)
         if self._on_ask is not None:
             self._on_ask(current_row.get(), key)
-        flights = self.station.flights
         name = (key, "refresh" if self.cache == "refresh" else "")
         while True:
-            flight = flights.get(name)
+            flight = self.station.flights.get(name)
             joined = flight is not None
             if flight is None:
-                flight = asyncio.get_running_loop().create_future()
-                flights[name] = flight
-                self._flying += 1
-                self.station.spawn(self._fly(request, key, name, flight, on_text))
-            outcome = await asyncio.shield(flight)
+                flight = self._launch(request, key, name, on_text)
+            outcome = await flight.wait()
             if not joined:
                 break
             if outcome.ok or outcome.kind not in _OWN_TROUBLE or self.stop.thrown:  # type: ignore[union-attr]
@@ -102,30 +99,36 @@ class Engine:
         # Answers of a run that does not share are kept where only that run looks.
         return key[:1] + sha256(key + self._salt).digest()[: len(key) - 1]
 
+    def _launch(
+        self, request: Request, key: bytes, name: FlightName, on_text: OnText | None
+    ) -> Flight:
+        flight = Flight()
+        self.station.flights[name] = flight
+        self._flying += 1
+        self.station.spawn(self._fly(request, key, name, flight, on_text))
+        return flight
+
     async def _fly(
         self,
         request: Request,
         key: bytes,
-        name: tuple[bytes, str],
-        flight: asyncio.Future[Outcome],
+        name: FlightName,
+        flight: Flight,
         on_text: OnText | None,
     ) -> None:
         """Never raises: whatever happens becomes the outcome of the flight."""
+        outcome: Outcome = Failure(FailureKind.CANCELLED, "the engine was closed")
         try:
             outcome = await self._look_up(request, key) or await self._send(request, key, on_text)
         except PenstockError as error:
             outcome = self._trouble(error)
-        except asyncio.CancelledError:
-            outcome = Failure(FailureKind.CANCELLED, "the engine was closed")
-            flight.set_result(outcome)
-            raise
         except Exception as error:
             _log.exception("ask failed", extra={"request": request.id})
             outcome = Failure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
         finally:
-            self.station.flights.pop(name, None)
+            del self.station.flights[name]
             self._land()
-        flight.set_result(outcome)
+            flight.land(outcome)
 
     def _land(self) -> None:
         self._flying -= 1
@@ -176,7 +179,10 @@ class Engine:
         if not carried.attempts:
             progress.asked -= 1
             return carried.sent.outcome
-        return await self._record(request, key, line, carried)
+        try:
+            return await self._record(request, key, line, carried)
+        finally:
+            carried.settle()
 
     def _shown(self, on_text: OnText | None) -> OnText | None:
         """Text on its way to a person is shown from the user thread, for display only."""

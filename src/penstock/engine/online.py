@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from penstock.engine.clock import Clock
 from penstock.engine.lease import Lease, Limiter, Settlement
-from penstock.engine.retries import RetryPolicy
+from penstock.engine.retries import RetryDecision, RetryPolicy
 from penstock.engine.stop import Stop
 from penstock.outcome import Answer, Failure, FailureKind
 from penstock.providers.provider import OnText, Provider, Sent
@@ -32,6 +32,15 @@ class Carried(NamedTuple):
     attempts: int
     may_be_paid: bool
     """Whether an attempt before the last may have been paid for too."""
+    lease: Lease | None = None
+    """Still held when there is an answer: it is settled when that is on disk."""
+
+    def settle(self) -> None:
+        """Give back the lease of an answer."""
+        outcome = self.sent.outcome
+        if self.lease is not None and isinstance(outcome, Answer):
+            sent = self.sent
+            self.lease.settle(Settlement.answered(outcome.usage, sent.limits, sent.latency))
 
 
 class Line:
@@ -65,23 +74,10 @@ class Line:
             attempts += 1
             outcome = sent.outcome
             if isinstance(outcome, Answer):
-                return Carried(sent, attempts, may_be_paid)
+                return Carried(sent, attempts, may_be_paid, lease)
             may_be_paid |= outcome.may_be_paid
             decision = policy.decide(outcome, sent, attempts, self.randomness)
-            _log.log(
-                20 if decision.again else 30,
-                "attempt failed",
-                extra={
-                    "request": request.id,
-                    "endpoint": request.endpoint.label,
-                    "attempt": attempts,
-                    "kind": outcome.kind.value,
-                    "status": outcome.status,
-                    "provider_id": outcome.id,
-                    "retry_in": round(decision.wait, 2) if decision.again else None,
-                    "said": outcome.message,
-                },
-            )
+            _log_attempt(request, outcome, attempts, decision)
             if decision.stop_endpoint:
                 self.limiter.close(_stopped(outcome, request))
             if not decision.again or stop.thrown:
@@ -99,13 +95,26 @@ class Line:
             message = f"the provider {self.provider.endpoint.provider!r} raised {error!r}"
             sent = Sent(Failure(FailureKind.INTERNAL, message, may_be_paid=True))
         outcome = sent.outcome
-        if isinstance(outcome, Answer):
-            lease.settle(Settlement.answered(outcome.usage, sent.limits, sent.latency))
-        else:
+        if isinstance(outcome, Failure):
             lease.settle(
                 Settlement.failed(outcome.kind, sent.limits, sent.retry_after, sent.latency)
             )
         return sent
+
+
+def _log_attempt(request: Request, failure: Failure, attempt: int, decision: RetryDecision) -> None:
+    facts = {
+        "request": request.id,
+        "endpoint": request.endpoint.label,
+        "attempt": attempt,
+        "kind": failure.kind.value,
+        "status": failure.status,
+        "provider_id": failure.id,
+        "retry_in": round(decision.wait, 2) if decision.again else None,
+        "said": failure.message,
+    }
+    level = logging.INFO if decision.again else logging.WARNING
+    _log.log(level, "attempt failed", extra=facts)
 
 
 def _stopped(failure: Failure, request: Request) -> Failure:

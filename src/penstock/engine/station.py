@@ -14,18 +14,16 @@ from typing import Any, Self
 
 from penstock.endpoint import Endpoint
 from penstock.engine.clock import Clock, RealClock
+from penstock.engine.flights import Flight, FlightName
 from penstock.engine.lease import FixedLimiter, Limiter
 from penstock.engine.online import Line
 from penstock.engine.users import UserThread
-from penstock.outcome import Outcome
 from penstock.providers import provider_of
 from penstock.providers.transport import Transport, TransportSettings, open_transport
 from penstock.store import Journal
 from penstock.tokens import PriceList
 
 __all__ = ["Station"]
-
-FlightKey = tuple[bytes, str]
 
 
 class _Abandoned(Exception):  # noqa: N818
@@ -51,7 +49,7 @@ class Station:
         self.journal = journal
         self.clock = clock or RealClock()
         self.users = UserThread()
-        self.flights: dict[FlightKey, asyncio.Future[Outcome]] = {}
+        self.flights: dict[FlightName, Flight] = {}
         self._concurrency = concurrency
         self._drain = drain
         self._tracks_cost = tracks_cost
@@ -74,11 +72,16 @@ class Station:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        left: set[asyncio.Future[Outcome]] = set()
-        if self.flights:
-            _, left = await asyncio.wait(self.flights.values(), timeout=self._drain)
         try:
-            if left:  # sent long ago and still nothing: a task group ends only by an error
+            async with asyncio.timeout(self._drain):
+                for flight in list(self.flights.values()):
+                    await flight.wait()
+        except TimeoutError:
+            kind = _Abandoned
+        try:
+            if (
+                kind is _Abandoned
+            ):  # sent long ago and still nothing: a task group ends only by an error
                 await self._tasks.__aexit__(_Abandoned, _Abandoned(), None)
             else:
                 await self._tasks.__aexit__(kind, error, trace)

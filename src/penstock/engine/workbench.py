@@ -53,13 +53,16 @@ class Workbench:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        # The second Ctrl-C comes through here: then nothing is waited for.
+        self.close(patience=0 if isinstance(error, KeyboardInterrupt) else None)
 
-    def close(self) -> None:
-        """Drain what is in flight and let go of every file."""
+    def close(self, patience: float | None = None) -> None:
+        """Drain what is in flight, for so many seconds at most, and let go of every file."""
+        if patience is None:
+            patience = self.settings.storage.drain + 10
         with self._lock:
             if self._thread is not None:
-                self._thread.close()
+                self._thread.close(patience)
                 self._thread = None
         if "catalog" in self.__dict__:
             self.catalog.close()

@@ -33,6 +33,7 @@ __all__ = ["COLUMNS", "Journal", "JournalStats", "Kept"]
 _FORMAT = 1
 _APPLICATION = 0x50454E53  # "PENS"
 _GROUP = 512
+_REPAIR = "Run `penstock journal repair` to save every record that can be read."
 COLUMNS = "id, key, kind, meta, request, response, checksum"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS records (
@@ -119,10 +120,7 @@ class Journal:
         """Every record in arrival order; a damaged one in the place of its record."""
         with _translated(self.path), closing(self._connect()) as connection:
             for row in connection.execute(f"SELECT {COLUMNS} FROM records ORDER BY id"):  # noqa: S608
-                try:
-                    yield Record.from_row(*row)
-                except DamagedError as error:
-                    yield self._named(error)
+                yield self._record(row)
 
     def stats(self) -> JournalStats:
         """Counts and size."""
@@ -131,13 +129,13 @@ class Journal:
             ends = []
             for order in ("ASC", "DESC"):
                 query = f"SELECT {COLUMNS} FROM records ORDER BY id {order} LIMIT 1"  # noqa: S608
-                ends += [Record.from_row(*row).at for row in connection.execute(query)]
+                ends += [self._record(row) for row in connection.execute(query)]
             size = sum(
                 file.stat().st_size
                 for suffix in ("", "-wal")
                 if (file := self.path.with_name(self.path.name + suffix)).exists()
             )
-        oldest, newest = ends if ends else (None, None)
+        oldest, newest = (end.at if isinstance(end, Record) else None for end in ends or (None,) * 2)
         answers, failures, replaced = (counts.get(kind, 0) for kind in RecordKind)
         return JournalStats(answers, failures, replaced, size, oldest, newest)
 
@@ -152,13 +150,20 @@ class Journal:
         with _translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                results = [self.insert(connection, *item) for item in group]
+                results = [self._insert_one(connection, *item) for item in group]
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
         return results
+
+    def _insert_one(self, connection: sqlite3.Connection, record: Record, replace: bool) -> Any:
+        """One record that cannot be written does not take its whole group along."""
+        try:
+            return self.insert(connection, record, replace)
+        except (DamagedError, TypeError, ValueError) as error:
+            return error
 
     def insert(self, connection: sqlite3.Connection, record: Record, replace: bool = False) -> Kept:
         """Add a record inside an open transaction."""
@@ -176,28 +181,39 @@ class Journal:
         found = self._read(connection, [record.key])[0]
         if isinstance(found, Record):
             return Kept(found, False)
-        raise found or StoreError(f"{self.path}: a record could not be written")
+        raise found or DamagedError(
+            f"{self.path}: the index knows a record that is not there", remedy=_REPAIR
+        )
 
     def _read(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
+        found: dict[bytes, Any] = {}
+        with _translated(self.path):
+            for start in range(0, len(group), _GROUP):
+                found |= self._read_block(connection, group[start : start + _GROUP])
+        return [found.get(key) for key in group]
+
+    def _read_block(self, connection: sqlite3.Connection, group: list[Any]) -> dict[bytes, Any]:
         # Padded to a power of two, so that a handful of prepared statements serves all sizes.
         size = 1 << (len(group) - 1).bit_length()
         keys = group + [group[-1]] * (size - len(group))
         marks = ",".join("?" * size)
         query = f"SELECT {COLUMNS} FROM records WHERE kind = 0 AND key IN ({marks})"  # noqa: S608
-        found: dict[bytes, Any] = {}
-        with _translated(self.path):
-            for row in connection.execute(query, keys):
-                try:
-                    found[row[1]] = Record.from_row(*row)
-                except DamagedError as error:
-                    found[row[1]] = self._named(error)
-        return [found.get(key) for key in group]
+        found = {}
+        for row in connection.execute(query, keys):
+            record = self._record(row)
+            if isinstance(record, Record) and record.kind is not RecordKind.ANSWER:
+                record = self._damaged(row[0], "is no answer, but the index says so")
+            found[row[1]] = record
+        return found
 
-    def _named(self, error: DamagedError) -> DamagedError:
-        return DamagedError(
-            f"{self.path}: {error.message}",
-            remedy="Run `penstock journal repair` to set damaged records aside and ask them again.",
-        )
+    def _record(self, row: Sequence[Any]) -> Record | DamagedError:
+        try:
+            return Record.from_row(*row)
+        except DamagedError as error:
+            return DamagedError(f"{self.path}: {error.message}", remedy=_REPAIR)
+
+    def _damaged(self, number: int, what: str) -> DamagedError:
+        return DamagedError(f"{self.path}: record {number} {what}", remedy=_REPAIR)
 
     def _look_for_room(self) -> None:
         """Stops while there is still room for what is on its way."""
@@ -205,7 +221,8 @@ class Journal:
         if not self._min_free or now < self._next_look:
             return
         self._next_look = now + 1
-        disk = os.statvfs(self.path.parent)
+        with _translated(self.path):
+            disk = os.statvfs(self.path.parent)
         free = disk.f_bavail * disk.f_frsize
         if free < self._min_free:
             self._next_look = 0
@@ -217,7 +234,11 @@ class Journal:
 
 
 class _Server:
-    """A thread that serves whatever queued while it was busy, as one group."""
+    """A thread that serves whatever queued while it was busy, as one group.
+
+    What is asked within one turn of the loop is handed over together: every hand-over between
+    threads costs more than the work on a record.
+    """
 
     def __init__(
         self,
@@ -225,20 +246,30 @@ class _Server:
         connect: Callable[[], sqlite3.Connection],
         serve: Callable[[sqlite3.Connection, list[Any]], list[Any]],
     ) -> None:
-        self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._queue: SimpleQueue[list[Any] | None] = SimpleQueue()
+        self._turn: list[Any] = []
         self._connect = connect
         self._serve = serve
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def ask(self, item: Any) -> asyncio.Future[Any]:
-        future = asyncio.get_running_loop().create_future()
-        self._queue.put((item, future))
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        if not self._turn:
+            loop.call_soon(self._hand_over)
+        self._turn.append((item, future))
         return future
 
     def close(self) -> None:
+        self._hand_over()
         self._queue.put(None)
         self._thread.join()
+
+    def _hand_over(self) -> None:
+        if self._turn:
+            self._queue.put(self._turn)
+            self._turn = []
 
     def _run(self) -> None:
         connection: sqlite3.Connection | None = None
@@ -255,17 +286,16 @@ class _Server:
             connection.close()
 
     def _next_group(self) -> list[Any] | None:
-        first = self._queue.get()
-        if first is None:
+        group = self._queue.get()
+        if group is None:
             return None
-        group = [first]
         try:
             while len(group) < _GROUP:
-                item = self._queue.get_nowait()
-                if item is None:
+                more = self._queue.get_nowait()
+                if more is None:
                     self._queue.put(None)
                     break
-                group.append(item)
+                group += more
         except Empty:
             pass
         return group
@@ -294,25 +324,44 @@ def _create(path: Path, durability: str) -> None:
     with _translated(path):
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(_open(path, durability)) as connection:
-            found = connection.execute("PRAGMA user_version").fetchone()[0]
-            if found > _FORMAT:
-                raise NewerWorkspaceError(
-                    f"the journal {path} has format {found}; this version knows {_FORMAT}",
-                    remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
-                )
-            if found < _FORMAT:
+        with closing(sqlite3.connect(path, timeout=30)) as connection:
+            found = _format(connection, path)
+        if found < _FORMAT:
+            with closing(_open(path, durability)) as connection:
                 connection.executescript(_SCHEMA)
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
 
+def _format(connection: sqlite3.Connection, path: Path) -> int:
+    """The format of a file that is ours; 0 for one that is new. Changes nothing."""
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if (application or found or tables - {"records", "answers"}) and application != _APPLICATION:
+        raise StoreError(
+            f"{path} is not a journal of Penstock",
+            remedy="Move it away. If it was one: `penstock journal repair` saves its records.",
+        )
+    if found > _FORMAT:
+        raise NewerWorkspaceError(
+            f"the journal {path} has format {found}; this version knows {_FORMAT}",
+            remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
+        )
+    return int(found)
+
+
 def _open(path: Path, durability: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=64)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
-    connection.execute("PRAGMA cache_size = -16000")
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
+        connection.execute("PRAGMA cache_size = -16000")
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
+    except BaseException:
+        connection.close()
+        raise
+    connection.text_factory = bytes  # there is no text; what damage made one is still checked
     return connection
 
 
@@ -340,7 +389,7 @@ class _translated:  # noqa: N801
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return DamagedError(
                 f"{self._path} is damaged: {said}",
-                remedy="Run `penstock journal repair` to save every record that can be read.",
+                remedy=_REPAIR,
             )
         if code in (
             sqlite3.SQLITE_FULL,

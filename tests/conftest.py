@@ -1,0 +1,47 @@
+"""Every test in a world of its own: no keys, no home, no workspace but its own folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock import logs
+from penstock.simulator import Simulator
+
+_FOREIGN = ("PENSTOCK_", "OPENAI_", "AZURE_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "SSL_CERT")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE")
+
+
+@pytest.fixture(autouse=True)
+def _own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in list(os.environ):
+        if name.startswith(_FOREIGN) or name.upper() in _PROXIES:
+            monkeypatch.delenv(name)
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    yield
+    logs.reset()
+
+
+@pytest.fixture(scope="session")
+def _simulator() -> Iterator[Simulator]:
+    with Simulator() as simulator:
+        yield simulator
+
+
+@pytest.fixture
+def simulator(_simulator: Simulator) -> Iterator[Simulator]:
+    """One server for all tests, as if it had just been started."""
+    _simulator.reset()
+    yield _simulator
+    _simulator.set(
+        latency="0", errors="", outages="", rpm=None, tpm=None, quota=None, key=None, fixed=False
+    )
