@@ -24,7 +24,7 @@ SERVER_CORE = 1
 BUSIEST_SERVER = 0.9
 
 
-class ServerBusy(Exception):
+class ServerBusyError(Exception):
     """The server was the bottleneck: there is nothing to report."""
 
 
@@ -56,7 +56,7 @@ def in_child(script: str, *arguments: object) -> dict[str, Any]:
         sys.exit(done.stderr)
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     if found["server_busy"] > BUSIEST_SERVER:
-        raise ServerBusy(f"the server was {found['server_busy']:.0%} busy")
+        raise ServerBusyError(f"the server was {found['server_busy']:.0%} busy")
     return found
 
 
@@ -84,4 +84,5 @@ class Meter:
 def machine() -> str:
     """Where this was measured."""
     cores = os.cpu_count()
-    return f"{platform.system()} {platform.machine()}, {cores} cores, Python {platform.python_version()}"
+    python = platform.python_version()
+    return f"{platform.system()} {platform.machine()}, {cores} cores, Python {python}"

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from measure import Meter, ServerBusy, in_child, machine, pinned_server
+from measure import Meter, ServerBusyError, in_child, machine, pinned_server
 
 _PROMPT = "Write three sentences about the number {}, for people who like rivers."
 
@@ -103,15 +103,19 @@ def main() -> None:
             arguments = (kind, server.url, given.rows, given.concurrency, server.pid)
             try:
                 found = in_child(__file__, "--client", *arguments)
-            except ServerBusy as error:
+            except ServerBusyError as error:
                 sys.exit(f"refused to report: {error} while measuring {kind}")
             if kind not in best or found["per_second"] > best[kind]["per_second"]:
                 best[kind] = found
-    print(f"{machine()}; {given.rows} rows, latency {given.latency} ms, "
-          f"concurrency {given.concurrency}, best of {given.repeats}")
+    print(
+        f"{machine()}; {given.rows} rows, latency {given.latency} ms, "
+        f"concurrency {given.concurrency}, best of {given.repeats}"
+    )
     for kind, found in best.items():
-        print(f"{kind:8} {found['per_second']:9,.0f}/s  {found['cpu_us']:6.0f} us CPU  "
-              f"{found['peak_mb']:5.0f} MB  server {found['server_busy']:.0%} busy")
+        print(
+            f"{kind:8} {found['per_second']:9,.0f}/s  {found['cpu_us']:6.0f} us CPU  "
+            f"{found['peak_mb']:5.0f} MB  server {found['server_busy']:.0%} busy"
+        )
     print(f"ratio    {best['engine']['per_second'] / best['bare']['per_second']:.2f}")
 
 

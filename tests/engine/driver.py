@@ -33,7 +33,7 @@ def die_before_commit(group: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return write(self, connection, items)
 
-    Journal._write = dying  # type: ignore[method-assign]
+    setattr(Journal, "_write", dying)  # noqa: B010 - what mypy would not let us assign
 
 
 def main() -> int:

@@ -185,14 +185,14 @@ async def test_a_question_refused_as_it_stands_fails_alone(
     assert await answered(engine, Request.of(endpoint, "Hello"))
 
 
-async def test_a_cost_is_exact_and_names_its_source(
-    station: Station, endpoint: Endpoint
-) -> None:
+async def test_a_cost_is_exact_and_names_its_source(station: Station, endpoint: Endpoint) -> None:
     priced = endpoint.with_(prices=Prices(Decimal("0.15"), Decimal("0.60")))
     engine = Engine(station)
     answer = await answered(engine, Request.of(priced, "How much?"))
     usage = answer.usage
-    expected = (usage.input_tokens * Decimal("0.15") + usage.output_tokens * Decimal("0.60")) / 10**6
+    expected = (
+        usage.input_tokens * Decimal("0.15") + usage.output_tokens * Decimal("0.60")
+    ) / 10**6
     assert answer.cost == expected
     assert answer.price_source == "endpoint"
     assert engine.progress.cost == expected
@@ -290,7 +290,9 @@ async def test_a_full_disk_stops_sending_at_once_and_loses_nothing_that_was_ackn
     monkeypatch.setattr(station.journal._writer, "_serve", write)
     simulator.set(latency="0")
     for n, answer in enumerate(kept):
-        assert (await answered(Engine(station), Request.of(endpoint, f"Kept {n}"))).text == answer.text
+        assert (
+            await answered(Engine(station), Request.of(endpoint, f"Kept {n}"))
+        ).text == answer.text
     assert await answered(Engine(station), Request.of(endpoint, "Lost 1"))
 
 

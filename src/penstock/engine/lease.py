@@ -83,15 +83,13 @@ class FixedLimiter:
         self._closed: Failure | None = None
 
     async def lease(self, request: Request, stop: Stop) -> Granted:
-        if self._closed is not None or stop.thrown:
-            return self._closed or stop.failure  # type: ignore[return-value]
-        if self._out < self.concurrency and not self._waiting:
-            self._out += 1
-        else:
-            await self._wait(stop)
+        has_place = False
+        if self._closed is None and not stop.thrown:
+            has_place = self._take() or await self._wait(stop)
         refused = self._closed or stop.failure
         if refused is not None:
-            self._release()
+            if has_place:
+                self._release()
             return refused
         self._served += 1
         self._most = max(self._most, self._out)
@@ -102,9 +100,10 @@ class FixedLimiter:
 
     def close(self, failure: Failure) -> None:
         self._closed = self._closed or failure
-        while self._waiting:
-            self._out += 1
-            self._release()
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+        self._waiting.clear()
 
     def statistics(self) -> dict[str, Any]:
         return {
@@ -116,8 +115,15 @@ class FixedLimiter:
             "stopped": None if self._closed is None else self._closed.message,
         }
 
-    async def _wait(self, stop: Stop) -> None:
-        future = asyncio.get_running_loop().create_future()
+    def _take(self) -> bool:
+        """A free place, unless others wait for one."""
+        free = self._out < self.concurrency and not self._waiting
+        self._out += free
+        return free
+
+    async def _wait(self, stop: Stop) -> bool:
+        """Whether a place was handed over; False when a stop or a closing came first."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         try:
             await stop.wait(future)
@@ -126,10 +132,10 @@ class FixedLimiter:
                 self._handed.discard(future)
                 self._release()
             raise
-        if future in self._handed:
-            self._handed.discard(future)
-        else:
-            self._out += 1  # woken by the stop: a place on paper, given back at once
+        if future not in self._handed:
+            return False
+        self._handed.discard(future)
+        return True
 
     def _release(self) -> None:
         """Hand the place to the next who still waits, or leave it free."""
