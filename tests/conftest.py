@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,15 +15,18 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE")
 
 
 @pytest.fixture(autouse=True)
-def _own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_world(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith(_FOREIGN) or name.upper() in _PROXIES:
             monkeypatch.delenv(name)
-    home = tmp_path / "home"
+    world = tmp_path_factory.mktemp("world")
+    home = world / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
-    work = tmp_path / "work"
+    work = world / "work"
     work.mkdir()
     monkeypatch.chdir(work)
     yield

@@ -8,13 +8,16 @@ variables of a provider are the provider's own business (`providers.resolve`).
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
+import socket
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import orjson
 
@@ -32,11 +35,28 @@ _MODEL_FAMILIES = (
 )
 
 # Where clouds hand out credentials to whoever asks from inside: never an endpoint.
+# Link-local addresses are refused whole (see `_is_metadata`); these lie outside of them.
 _METADATA_HOSTS = frozenset(
-    {"metadata.google.internal", "metadata", "169.254.169.254", "fd00:ec2::254", "100.100.100.200"}
+    {
+        *("metadata", "metadata.google.internal", "metadata.goog"),
+        *("instance-data", "instance-data.ec2.internal"),
+    }
 )
-_SECRET_QUERY = re.compile(r"(?i)(^|[-_])(key|token|secret|password|sig)$")
-_SECRET_HEADER = re.compile(r"(?i)^((proxy-)?authorization|cookie|.*api-?key.*|.*token.*)$")
+_METADATA_ADDRESSES = frozenset(
+    ipaddress.ip_address(address)
+    for address in (
+        *("100.100.100.200", "168.63.129.16", "192.0.0.192"),
+        *("fd00:ec2::254", "fd20:ce::254", "fd00:42::42", "fd00:c1::a9fe:a9fe"),
+    )
+)
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_SECRET_QUERY = re.compile(
+    r"(?i)(key|token|secret|password|passwd|pwd|sig|signature|credentials?)$"
+)
+_SECRET_HEADER = re.compile(
+    r"(?i)^((proxy-)?authorization|cookie|.*(api|subscription|functions)[-_]?key.*"
+    r"|.*(token|secret|password).*)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +94,8 @@ class Prices:
             if value is None and name not in ("input", "output"):
                 continue
             try:
-                number = Decimal(str(value))
-            except InvalidOperation:
+                number = Decimal(repr(value) if isinstance(value, bool | float) else value)
+            except (InvalidOperation, TypeError, ValueError):
                 raise EndpointError(f"prices.{name} is {value!r}; a number is wanted") from None
             if not number.is_finite() or number < 0:
                 raise EndpointError(f"prices.{name} is {value}; it must not be negative")
@@ -104,10 +124,17 @@ class Endpoint:
     """False for what was imported or came over HTTP: its key is never a command."""
 
     def __post_init__(self) -> None:
-        if not self.provider or not self.model:
-            raise EndpointError("an endpoint needs a provider and a model")
         if isinstance(self.key, str) and not is_reference(self.key):
             object.__setattr__(self, "key", Secret(self.key))
+        self._check_types()
+        if not self.provider or not self.model:
+            raise EndpointError("an endpoint needs a provider and a model")
+        if not self.trusted and isinstance(self.key, str) and self.key.startswith("command:"):
+            raise EndpointError(
+                f"the key of {self.label} is a command; that is allowed only in your own settings "
+                "and flags, not in an imported file",
+                remedy="Use env:NAME or file:PATH instead.",
+            )
         if self.url:
             object.__setattr__(self, "url", _checked_url(self.url))
         for header in self.headers:
@@ -116,8 +143,30 @@ class Endpoint:
                     f"the header {header} carries a secret and would be stored",
                     remedy="Give the key as key='env:NAME' instead.",
                 )
-        if self.timeout is not None and not self.timeout > 0:
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise EndpointError(f"timeout is {self.timeout}; it must be above 0 seconds")
+
+    def _check_types(self) -> None:
+        """What comes from a file or over HTTP may be of any type."""
+        for name in ("provider", "model", "url", "name", "cache_as"):
+            if not isinstance(getattr(self, name), str):
+                raise EndpointError(f"{name} is {getattr(self, name)!r}; a text is wanted")
+        if not isinstance(self.key, str | Secret | None):
+            raise EndpointError(f"key is a {type(self.key).__name__}; a reference is wanted")
+        if isinstance(self.timeout, bool) or not isinstance(self.timeout, int | float | None):
+            raise EndpointError(f"timeout is {self.timeout!r}; a number of seconds is wanted")
+        for name in ("params", "headers"):
+            if not isinstance(getattr(self, name), Mapping):
+                kind = type(getattr(self, name)).__name__
+                raise EndpointError(f"{name} is a {kind}; a mapping is wanted")
+        if _holds_secret(self.params):
+            raise EndpointError(
+                "a parameter holds a secret and would be stored",
+                remedy="Give the key as key='env:NAME' instead.",
+            )
+        for header, value in self.headers.items():
+            if not isinstance(header, str) or not isinstance(value, str):
+                raise EndpointError(f"the header {header!r} is not a text with a text")
 
     @classmethod
     def parse(cls, text: str, providers: frozenset[str] | set[str] = frozenset()) -> Endpoint:
@@ -179,11 +228,12 @@ class Endpoint:
     def from_spec(cls, spec: Mapping[str, Any], name: str = "") -> Endpoint:
         """From what `spec` gave."""
         given = dict(spec)
-        limits = Limits(**given.pop("limits", {}))
+        limits = given.pop("limits", None)
         prices = given.pop("prices", None)
         try:
+            bounds = Limits() if limits is None else Limits(**limits)
             made = None if prices is None else Prices(**prices)
-            return cls(**given, limits=limits, prices=made, name=name)
+            return cls(**given, limits=bounds, prices=made, name=name)
         except TypeError as error:
             raise EndpointError(f"the endpoint {name!r} cannot be read: {error}") from None
 
@@ -195,7 +245,7 @@ class Endpoint:
     def identity(self) -> bytes:
         """What of an endpoint can change an answer: provider, address and model."""
         if self.cache_as:
-            return orjson.dumps(["as", self.cache_as])
+            return orjson.dumps(["as", self.cache_as, self.provider, self.model])
         return orjson.dumps([self.provider, self.url.rstrip("/"), self.model])
 
     @cached_property
@@ -210,6 +260,14 @@ class Endpoint:
         return self.name or f"{self.provider}/{self.model}"
 
 
+def _holds_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_holds_secret, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_secret, value))
+    return isinstance(value, Secret)
+
+
 def _filled(of: Limits | Prices) -> dict[str, Any]:
     return {name: value for name in of.__slots__ if (value := getattr(of, name)) is not None}
 
@@ -220,9 +278,11 @@ def _checked_url(url: str) -> str:
         host = (parts.hostname or "").rstrip(".").lower()
         _ = parts.port
     except ValueError as error:
-        raise EndpointError(f"the address {url!r} cannot be read: {error}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise EndpointError(f"the address {url!r} is not of the form http(s)://host/path")
+        raise EndpointError(f"the address {_shown(url)!r} cannot be read: {error}") from None
+    # A browser's parser reads a backslash as a slash, so one host could pass here for another.
+    odd = "\\" in url or not url.isprintable() or " " in url
+    if parts.scheme not in ("http", "https") or not host or odd:
+        raise EndpointError(f"the address {_shown(url)!r} is not of the form http(s)://host/path")
     if parts.username is not None or parts.password is not None:
         raise EndpointError(
             "an address must not carry a user name or password; it would be stored",
@@ -236,15 +296,37 @@ def _checked_url(url: str) -> str:
             )
     if parts.fragment:
         raise EndpointError("the model belongs into `model`, not behind a # of `url`")
-    if host in _METADATA_HOSTS or _is_link_local(host):
+    if _is_metadata(host):
         raise EndpointError(f"{host} is a cloud's metadata address and never an endpoint")
     return url.rstrip("/") if not parts.query else url
 
 
-def _is_link_local(host: str) -> bool:
+def _shown(url: str) -> str:
+    """An address fit for a message: without user info and query, where secrets are put."""
+    return re.sub(r"://[^/]*@", "://****@", url.partition("?")[0])
+
+
+def _is_metadata(host: str) -> bool:
+    """Whether a host is a cloud's metadata service, in any spelling that a client would resolve."""
+    host = unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").lower().rstrip(".")
+    address = _address(host)
+    if address is None:
+        return host in _METADATA_HOSTS
+    return address.is_link_local or address in _METADATA_ADDRESSES
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a host stands for; 2852039166, 0xa9.0376.43518 and ::ffff:... too."""
     try:
-        address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
+        found = ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return bool((mapped or address).is_link_local)
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(host))
+        except (OSError, ValueError):
+            return None
+    if isinstance(found, ipaddress.IPv4Address):
+        return found
+    inside = found.ipv4_mapped or found.sixtofour
+    if found in _NAT64 or (found.packed[:12] == bytes(12) and int(found) > 1):
+        inside = ipaddress.IPv4Address(found.packed[12:])
+    return inside or found

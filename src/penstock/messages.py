@@ -46,6 +46,8 @@ def normalise(prompt: Any, system: str | None = None) -> list[Message]:
     if not messages:
         raise RequestError("a prompt needs at least one message")
     if system:
+        if not isinstance(system, str):
+            raise RequestError(f"the system prompt is {_kind(system)}, not a text")
         messages.insert(0, {"role": "system", "content": system})
     return messages
 
@@ -95,7 +97,7 @@ def _message(item: Any, number: int) -> Message:
     if not isinstance(item, Mapping):
         raise RequestError(f"message {number} is {_kind(item)}, not a dictionary")
     role = item.get("role")
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise RequestError(
             f"message {number} has the role {role!r}; allowed are {', '.join(sorted(_ROLES))}"
         )
@@ -111,7 +113,8 @@ def _message(item: Any, number: int) -> Message:
             made[key] = item[key]
     unknown = set(item) - {"role", "content", *_KEPT}
     if unknown:
-        raise RequestError(f"message {number} has unknown keys: {', '.join(sorted(unknown))}")
+        named = ", ".join(sorted(map(str, unknown)))
+        raise RequestError(f"message {number} has unknown keys: {named}")
     return made
 
 
@@ -126,18 +129,19 @@ def _part(part: Any, number: int) -> dict[str, Any]:
         )
     try:
         return translate(part)
+    except RequestError as error:
+        raise RequestError(f"message {number}: {error.message}", remedy=error.remedy) from None
     except (KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"message {number} has a broken {kind} part: {error!r}") from None
 
 
 def _text_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(part["text"], str):
-        raise TypeError("text is not a string")
-    return {"type": "text", "text": part["text"]}
+    return {"type": "text", "text": _text(part["text"], "text")}
 
 
 def _image_part(part: Mapping[str, Any]) -> dict[str, Any]:
     if "data" in part:
+        _text(part["data"], "data")
         return {"type": "image", **_only(part, "data", "media_type", "detail")}
     return _image_from_url(part["url"], part.get("detail", ""))
 
@@ -171,14 +175,18 @@ def _file_part(part: Mapping[str, Any]) -> dict[str, Any]:
         name = given.get("filename", "")
         return {"type": "file", "data": data, "media_type": media_type, "name": name}
     if "url" in given:
+        if not given["url"].startswith(("http://", "https://")):
+            raise RequestError("a file address starts with http:// or https://")
         return {"type": "file", **_only(given, "url", "media_type")}
+    _text(given["data"], "data")
     name = given.get("name", "")
     return {"type": "file", "name": name, **_only(given, "data", "media_type")}
 
 
 def _audio_part(part: Mapping[str, Any]) -> dict[str, Any]:
     given = part.get("input_audio", part)
-    return {"type": "audio", "data": given["data"], "format": given["format"]}
+    data, format_ = _text(given["data"], "data"), _text(given["format"], "format")
+    return {"type": "audio", "data": data, "format": format_}
 
 
 _PARTS = {
@@ -189,6 +197,12 @@ _PARTS = {
     "audio": _audio_part,
     "input_audio": _audio_part,
 }
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {_kind(value)}, not a text")
+    return value
 
 
 def _only(part: Mapping[str, Any], first: str, *more: str) -> dict[str, Any]:
@@ -203,18 +217,25 @@ def _data_url(url: str) -> tuple[str, str]:
 
 
 def _read(source: Path | bytes, media_type: str) -> tuple[str, str, str]:
-    name = "" if isinstance(source, bytes) else source.name
     if isinstance(source, bytes):
-        content = source
+        name, content = "", source
+    elif isinstance(source, Path):
+        name, content = source.name, _content(source)
     else:
-        try:
-            if source.stat().st_size > LARGEST_FILE:
-                raise RequestError(f"{source} is larger than {LARGEST_FILE >> 20} MiB")
-            content = source.read_bytes()
-        except OSError as error:
-            raise RequestError(f"{source} cannot be read: {error.strerror}") from None
+        raise RequestError(f"a file is given as a Path or as bytes, not as {_kind(source)}")
+    if len(content) > LARGEST_FILE:
+        raise RequestError(f"{name or 'a file'} is larger than {LARGEST_FILE >> 20} MiB")
     media_type = media_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
     return base64.b64encode(content).decode(), media_type, name
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RequestError(f"{path} cannot be read: {reason}") from None
 
 
 def _image_type(source: Path | bytes) -> str:

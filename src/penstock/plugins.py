@@ -45,6 +45,7 @@ def register(kind: str, name: str, thing: T | None = None) -> T | Callable[[T], 
 
 def unregister(kind: str, name: str) -> None:
     """Take back what `register` added."""
+    _check_kind(kind)
     _registered.pop((kind, name), None)
 
 

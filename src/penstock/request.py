@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from operator import index
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ __all__ = ["KEY_SIZE", "Request"]
 
 _VERSION = b"\x01"
 KEY_SIZE = 17
+_SECRETS = frozenset({"api_key", "api-key", "apikey", "authorization"})
 _NOT_PARAMS = frozenset({"model", "messages", "stream", "stream_options", "n", "tools"})
 
 
@@ -79,11 +81,11 @@ class Request(msgspec.Struct, frozen=True):
         try:
             parts = (
                 self.endpoint.identity,
-                orjson.dumps(self.messages, option=orjson.OPT_SORT_KEYS),
+                orjson.dumps(_checked(self.messages), option=orjson.OPT_SORT_KEYS),
                 orjson.dumps(_plain(self.params), option=orjson.OPT_SORT_KEYS),
                 b"" if self.schema is None else self.schema.canonical,
-                b"" if not self.tools else orjson.dumps(self.tools),
-                b"%d" % self.sample,
+                b"" if not self.tools else orjson.dumps(_plain(self.tools)),
+                b"%d" % index(self.sample),
             )
         except (TypeError, RecursionError) as error:
             raise RequestError(f"the question cannot be written as JSON: {error}") from None
@@ -101,7 +103,20 @@ def merged_params(defaults: Mapping[str, Any], params: Mapping[str, Any]) -> dic
             f"{', '.join(sorted(taken))} cannot be given as a parameter",
             remedy="Penstock sets it itself (several draws of one prompt: sample=0, 1, 2, ...).",
         )
+    secret = _SECRETS & {name.lower() for name in merged}
+    if secret:
+        raise RequestError(
+            f"{', '.join(sorted(secret))} cannot be given as a parameter; it would be recorded",
+            remedy="Give the key to the endpoint: Endpoint(..., key='env:NAME').",
+        )
     return merged
+
+
+def _checked(messages: list[Message]) -> Any:
+    """Most messages are two texts, and nothing in them needs a look."""
+    if all(len(message) == 2 and type(message.get("content")) is str for message in messages):
+        return messages
+    return _plain(messages)
 
 
 def _plain(value: Any) -> Any:

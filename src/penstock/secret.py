@@ -28,14 +28,16 @@ SHOWN = "****"
 # is masked whole. Shorter ones would mask ordinary words.
 _known: list[str] = []
 _SHORTEST = 8
+_LARGEST_FILE = 64 * 1024
 
 _LOOKS_SECRET = re.compile(
     r"""(?ix)
     (\bBearer\s+)[A-Za-z0-9._~+/=-]{6,}
-    | (\b(?:x-api-key|api-key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)[^\s"',}]{6,}
+    | (\b(?:x-api-key|api-?key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)
+      (?:(?:Bearer|Basic|Token)\s+)?[^\s"',}]{6,}
     | \b(?:sk|pk|rk|gsk|xai|hf|key)[-_][A-Za-z0-9_*-]{8,}
     | \bAIza[A-Za-z0-9_-]{20,}
-    | (://)[^/?\#@\s"']+:[^/?\#@\s"']+(?=@)
+    | (://)[^/?\#\s"']+(?=@)
     """
 )
 
@@ -132,25 +134,29 @@ def _from_environment(name: str) -> Secret:
 
 
 def _from_file(name: str) -> Secret:
-    path = Path(name).expanduser()
+    path = Path(os.path.expanduser(name))  # noqa: PTH111 - Path's own raises for an unknown user
     try:
-        value = path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        with path.open("rb") as file:
+            secret = Secret(file.read(_LARGEST_FILE + 1).decode().strip())
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a text file"
         raise KeyMissingError(f"the key file {path} cannot be read: {reason}") from None
-    if not value:
+    if not secret.reveal():
         raise KeyMissingError(f"the key file {path} is empty")
-    return Secret(value)
+    if len(secret.reveal()) > _LARGEST_FILE:
+        raise KeyMissingError(f"the key file {path} is too large to be a key")
+    return secret
 
 
 def _from_command(line: str) -> Secret:
-    name = (shlex.split(line) or ["(nothing)"])[0]
+    name = (line.split() or ["(nothing)"])[0]
     try:
-        done = subprocess.run(
-            shlex.split(line), capture_output=True, text=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired, IndexError) as error:
+        done = subprocess.run(shlex.split(line), capture_output=True, timeout=30, check=False)
+        # Into a Secret at once: a traceback that shows local variables must not show the key.
+        code, secret = done.returncode, Secret(done.stdout.decode().strip())
+        del done
+    except (OSError, subprocess.TimeoutExpired, IndexError, ValueError) as error:
         raise KeyMissingError(f"the key command {name!r} failed: {type(error).__name__}") from None
-    if done.returncode or not done.stdout.strip():
-        raise KeyMissingError(f"the key command {name!r} gave no key (exit code {done.returncode})")
-    return Secret(done.stdout.strip())
+    if code or not secret.reveal():
+        raise KeyMissingError(f"the key command {name!r} gave no key (exit code {code})")
+    return secret

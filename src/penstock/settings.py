@@ -223,12 +223,6 @@ class TokenManagement:
     token_limit: int | None = _row(
         None, "The most tokens one run may use; null: no limit.", minimum=1, example=1_000_000
     )
-    daily_token_limit: int | None = _row(
-        None,
-        "The most tokens a workspace may use in a day; null: no limit.",
-        minimum=1,
-        example=10_000_000,
-    )
     cost_tracking: bool = _row(True, "Compute costs and keep them beside the tokens.")
     budget: float | None = _row(
         None, "The most one run may cost, in dollars; null: no limit.", minimum=0, example=25.0

@@ -223,7 +223,7 @@ async def test_a_send_that_nobody_waits_for_is_recorded_all_the_same(
     request = Request.of(endpoint, "Do not forget me.")
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(engine.ask(request), 0.03)
-    assert await engine.drain(5)
+    assert await station.drain(5)
     assert (await answered(Engine(station), request)).recorded
     assert simulator.summary()["requests"] == 1
 
@@ -244,6 +244,19 @@ async def test_after_a_stop_nothing_new_is_sent(
     assert kinds == {FailureKind.CANCELLED}
     in_time = sum(isinstance(o, Answer) for o in outcomes)
     assert in_time == simulator.summary()["requests"] <= 64
+
+
+async def test_after_a_stop_the_wait_for_what_is_in_flight_is_bounded(
+    station: Station, endpoint: Endpoint, simulator: Simulator
+) -> None:
+    simulator.set(latency="3000")
+    engine = Engine(station, drain=0.05)
+    asked = asyncio.ensure_future(engine.ask(Request.of(endpoint, "Take your time.")))
+    await asyncio.sleep(0.05)
+    engine.stop.throw()
+    outcome = await asyncio.wait_for(asked, 1)
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.may_be_paid) == (FailureKind.CANCELLED, True)
 
 
 async def test_a_run_that_is_stopped_does_not_stop_another_that_asks_the_same(

@@ -25,10 +25,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and say how it ended."""
     from cyclopts import CycloptsError
 
-    from penstock.cli.app import app
+    from penstock.cli.app import app_for
 
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        result = app(arguments, exit_on_error=False, print_error=True, result_action="return_value")
+        result = app_for(given)(
+            given, exit_on_error=False, print_error=True, result_action="return_value"
+        )
         code = int(result) if isinstance(result, int) else Exit.OK
         sys.stdout.flush()
         return code

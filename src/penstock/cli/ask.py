@@ -10,7 +10,7 @@ import orjson
 from cyclopts import Parameter
 
 from penstock.cli import complain
-from penstock.cli.show import dollars, print_json, safe
+from penstock.cli.show import dollars, print_json, safe, say_stopping
 from penstock.errors import Exit, InputError
 from penstock.outcome import Answer, Failure, FailureKind
 
@@ -28,13 +28,13 @@ _EXITS = {
 
 
 def ask(
-    prompt: str,
+    prompt: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
     model: Annotated[str | None, Parameter(name=["--model", "-m"])] = None,
     system: str | None = None,
     schema: Path | None = None,
-    image: list[Path] | None = None,
+    image: Annotated[list[Path] | None, Parameter(negative=())] = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
     sample: int = 0,
@@ -43,16 +43,16 @@ def ask(
 ) -> int:
     """Ask a model one question.
 
-    The answer streams on a terminal. The same question asked again is answered from the journal:
-    nothing is sent, nothing paid.
+    The answer streams on a terminal. The same question asked again is answered
+    from the journal: nothing is sent, nothing paid.
 
-    Examples
-    --------
+    For example:
+
         penstock ask "What is a penstock?" --model simulated
         penstock ask "Name a river" --model gpt-4o-mini --temperature 0
         penstock ask "Who is this?" --image face.png --model gpt-4o
         penstock ask "A person" --schema person.json --model simulated --json
-        echo "Summarise: ..." | penstock ask - --model http://localhost:8000/v1#llama
+        cat letter.txt | penstock ask - --model http://localhost:8000/v1#llama
 
     Parameters
     ----------
@@ -66,6 +66,10 @@ def ask(
         A file with the JSON schema that the answer must fit.
     image
         An image to go along; may be given several times.
+    temperature
+        How freely it chooses its words, 0 to 2.
+    max_tokens
+        The most tokens of the answer.
     sample
         The number of this independent draw; another number asks anew.
     cache
@@ -86,6 +90,7 @@ def ask(
             sample=sample,
             cache=cache,
             on_text=_write if live else None,
+            on_interrupt=say_stopping,
             workbench=bench,
             temperature=temperature,
             max_tokens=max_tokens,
@@ -159,7 +164,7 @@ def _as_dict(outcome: Answer | Failure) -> dict[str, Any]:
 
 
 def _remedy(failure: Failure) -> str:
-    if failure.kind.stops:
+    if failure.kind.stops and failure.status is not None:
         return "Check the key, the model's name and the account of this endpoint."
     if failure.kind is FailureKind.CONNECTION:
         return "Is the address right, and the server running?"

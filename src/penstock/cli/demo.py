@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from penstock.cli.progress import ProgressView
-from penstock.cli.show import out, print_table, safe, short, tokens_line
+from penstock.cli.show import out, print_table, safe, say_stopping, short, tokens_line
 from penstock.engine.jobs import Job, run_job
 from penstock.engine.states import exit_code
 from penstock.engine.workbench import Workbench
@@ -40,8 +40,8 @@ def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulate
 
     Nothing leaves this machine unless you name a real model.
 
-    Examples
-    --------
+    For example:
+
         penstock demo
         penstock demo --model gpt-4o-mini
 
@@ -70,7 +70,7 @@ def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulate
             concurrency=4,
         )
         with ProgressView(job.progress, "demo") as view:
-            done = run_job(bench, job, tick=view.tick)
+            done = run_job(bench, job, tick=view.tick, on_interrupt=say_stopping)
         print_table(
             ("topic", "form", "answer"),
             [(row["topic"], row["form"], _cell(outcome)) for row, outcome in done.rows],
@@ -87,5 +87,5 @@ def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulate
 
 def _cell(outcome: Any) -> str:
     if isinstance(outcome, Answer):
-        return short(outcome.text, 70)
-    return f"({outcome.kind}) {short(outcome.message, 60)}"
+        return short(outcome.text, 58)
+    return f"({outcome.kind}) {short(outcome.message, 40)}"

@@ -14,6 +14,7 @@ __all__ = ["app"]
 
 app = App(name="endpoints", help="Models at addresses, saved under a name.")
 
+Pairs = Annotated[list[str] | None, Parameter(negative=())]
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
@@ -24,8 +25,8 @@ def add(
     /,
     *,
     key: str | None = None,
-    param: list[str] | None = None,
-    header: list[str] | None = None,
+    param: Pairs = None,
+    header: Pairs = None,
     concurrency: int | None = None,
     requests_per_minute: int | None = None,
     tokens_per_minute: int | None = None,
@@ -36,11 +37,11 @@ def add(
 ) -> int:
     """Save an endpoint under a name.
 
-    Examples
-    --------
+    For example:
+
         penstock endpoints add mini gpt-4o-mini --param temperature=0
-        penstock endpoints add lab http://gpu:8000/v1#llama --key env:LAB_KEY --concurrency 128
-        penstock endpoints add azure https://me.openai.azure.com/openai/v1#gpt-4o --key env:AZURE
+        penstock endpoints add lab http://gpu:8000/v1#llama --key env:LAB_KEY
+        penstock endpoints add own https://llm.example/v1#big --concurrency 128
 
     Parameters
     ----------
@@ -54,8 +55,18 @@ def add(
         A default parameter, name=value; may be given several times.
     header
         A header to send along, name=value; never a secret.
+    concurrency
+        The most questions in flight at once.
+    requests_per_minute
+        The most requests a minute that it bears.
+    tokens_per_minute
+        The most tokens a minute that it bears.
     input_price
         Dollars per million input tokens, over the packaged price.
+    output_price
+        Dollars per million output tokens.
+    timeout
+        Seconds to wait for a whole answer.
     force
         Replace one of the same name.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -24,6 +25,8 @@ def list_(*, limit: int = 20, as_json: Json = False) -> int:
 
     with Workbench() as bench:
         rows = bench.catalog.all_runs(limit) if bench.workspace.exists else []
+        for row in rows:
+            row["state"] = _state(row, bench.workspace.run(row["id"]))
     if as_json:
         print_json(rows)
     elif not rows:
@@ -50,6 +53,7 @@ def show(run: str, /, *, as_json: Json = False) -> int:
             raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
         row = bench.catalog.run(run)
         folder = bench.workspace.run(row["id"])
+        row["state"] = _state(row, folder)
     if as_json:
         print_json({**row, "folder": str(folder)})
         return Exit.OK
@@ -73,6 +77,14 @@ def show(run: str, /, *, as_json: Json = False) -> int:
     for name, value in facts:
         console.print(f"{name:>12}  {safe(str(value))}", soft_wrap=True)
     return Exit.OK
+
+
+def _state(row: dict[str, Any], folder: Path) -> str:
+    """A run that was killed could not say so itself."""
+    from penstock.engine.run import is_held
+
+    killed = row["state"] == "running" and not is_held(folder)
+    return "killed" if killed else str(row["state"])
 
 
 def _cells(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -19,7 +19,17 @@ from penstock.secret import mask
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["dollars", "out", "print_json", "print_table", "safe", "short", "since", "tokens_line"]
+__all__ = [
+    "dollars",
+    "out",
+    "print_json",
+    "print_table",
+    "safe",
+    "say_stopping",
+    "short",
+    "since",
+    "tokens_line",
+]
 
 # What moves the cursor, rings the bell or turns the direction of writing; not what merely joins
 # letters, which several scripts need.
@@ -38,6 +48,14 @@ def out(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 200
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
+
+
+def say_stopping() -> None:
+    """What the first Ctrl-C is answered with."""
+    sys.stderr.write(
+        "\nstopping: nothing new is sent; waiting for what is in flight "
+        "(Ctrl-C again leaves at once)\n"
+    )
 
 
 def print_json(value: Any) -> None:

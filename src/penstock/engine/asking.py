@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from penstock.endpoint import Endpoint
@@ -28,6 +28,7 @@ def ask(
     sample: int = 0,
     cache: Cache = "use",
     on_text: OnText | None = None,
+    on_interrupt: Callable[[], None] | None = None,
     workbench: Workbench | None = None,
     **params: Any,
 ) -> Any:
@@ -44,11 +45,14 @@ def ask(
     thread = bench.thread
     engine = bench.engine(thread.station, cache=cache)
 
-    async def work(_station: Station) -> Outcome | Structured | Failure:
+    async def work(station: Station) -> Outcome | Structured | Failure:
+        station.line(request.endpoint)  # a missing key is said before anything begins
         if request.schema is not None:
             reasks = bench.settings.llm.reasks
             return await ask_structured(engine, request, reasks=reasks, on_text=on_text)
         return await engine.ask(request, on_text=on_text)
 
-    result: Outcome | Structured | Handle[Any] = run(thread, work, cancel=engine.stop.throw)
+    result: Outcome | Structured | Handle[Any] = run(
+        thread, work, cancel=engine.stop.throw, on_interrupt=on_interrupt
+    )
     return result

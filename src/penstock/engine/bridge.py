@@ -111,20 +111,26 @@ def run(
     *,
     cancel: Callable[[], None],
     tick: Callable[[], None] | None = None,
+    on_interrupt: Callable[[], None] | None = None,
 ) -> T | Handle[T]:
     """Do work in the engine's thread: blocking, or as a Handle inside a running loop.
 
-    `cancel` is called in the engine's loop by the first Ctrl-C; `tick` about ten times a second
-    in the caller's thread, while it blocks.
+    `cancel` is called in the engine's loop by the first Ctrl-C, `on_interrupt` in the caller's
+    thread; `tick` there about ten times a second, while it blocks.
     """
     future = thread.submit(work)
 
     def stop() -> None:
         thread.call(cancel)
 
+    def interrupt() -> None:
+        stop()
+        if on_interrupt is not None:
+            on_interrupt()
+
     if _inside_loop():
         return Handle(future, stop)
-    return _block(future, stop, tick)
+    return _block(future, interrupt, tick)
 
 
 def _block(future: Future[T], stop: Callable[[], None], tick: Callable[[], None] | None) -> T:

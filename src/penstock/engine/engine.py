@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from penstock.engine.budget import Budget
 from penstock.engine.flights import Flight, FlightName
 from penstock.engine.online import Carried, Line
 from penstock.engine.progress import Progress
@@ -53,18 +54,21 @@ class Engine:
         cache: Cache = "use",
         retries: RetryPolicy | None = None,
         progress: Progress | None = None,
+        budget: Budget | None = None,
         on_ask: Callable[[int | None, bytes], None] | None = None,
+        drain: float = 30.0,
     ) -> None:
         self.station = station
         self.run = run
         self.cache = cache
         self.retries = retries or RetryPolicy()
         self.progress = progress or Progress()
-        self.stop = Stop()
+        self.budget = budget or Budget()
+        self.stop = Stop(self._begin_drain)
         self.error: PenstockError | None = None
         """What made going on impossible, such as a full disk."""
-        self._flying = 0
-        self._landed: asyncio.Future[None] | None = None
+        self._drain = drain
+        self._waiting: set[asyncio.Future[Outcome]] = set()
         self._on_ask = on_ask
         self._salt = run.encode()
 
@@ -81,15 +85,15 @@ class Engine:
             joined = flight is not None
             if flight is None:
                 flight = self._launch(request, key, name, on_text)
-            outcome = await flight.wait()
+            outcome = await self._wait(flight)
             if not joined:
                 break
-            if outcome.ok or outcome.kind not in _OWN_TROUBLE or self.stop.thrown:  # type: ignore[union-attr]
+            if isinstance(outcome, Answer) or outcome.kind not in _OWN_TROUBLE or self.stop.thrown:
                 outcome = _shared(outcome)
                 break
-        self.progress.count(outcome)
-        if on_text is not None and isinstance(outcome, Answer) and outcome.recorded:
-            on_text(outcome.text)
+        self._count(outcome)
+        if on_text is not None:
+            await self._show(outcome, on_text)
         return outcome
 
     def _key(self, request: Request) -> bytes:
@@ -99,12 +103,42 @@ class Engine:
         # Answers of a run that does not share are kept where only that run looks.
         return key[:1] + sha256(key + self._salt).digest()[: len(key) - 1]
 
+    def _count(self, outcome: Outcome) -> None:
+        self.progress.count(outcome)
+        spent = self.budget.spent(self.progress)
+        if spent is not None:
+            self.stop.throw(spent.kind, spent.message)
+
+    async def _show(self, outcome: Outcome, on_text: OnText) -> None:
+        """Show what did not stream, and see that all that did has been shown."""
+        if isinstance(outcome, Answer) and outcome.recorded:
+            self.station.users.post(on_text, outcome.text)
+        await self.station.users.flush()
+
+    async def _wait(self, flight: Flight) -> Outcome:
+        future = flight.join()
+        self._waiting.add(future)
+        try:
+            return await future
+        finally:
+            self._waiting.discard(future)
+
+    def _begin_drain(self) -> None:
+        """After a stop, what is in flight has a bounded time to come back."""
+        self.station.clock.call_later(self._drain, self._give_up)
+
+    def _give_up(self) -> None:
+        why = f"still in flight {self._drain:g} s after the run was stopped"
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(Failure(FailureKind.CANCELLED, why, 1, may_be_paid=True))
+                self.station.abandoned = True
+
     def _launch(
         self, request: Request, key: bytes, name: FlightName, on_text: OnText | None
     ) -> Flight:
         flight = Flight()
         self.station.flights[name] = flight
-        self._flying += 1
         self.station.spawn(self._fly(request, key, name, flight, on_text))
         return flight
 
@@ -127,13 +161,7 @@ class Engine:
             outcome = Failure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
         finally:
             del self.station.flights[name]
-            self._land()
             flight.land(outcome)
-
-    def _land(self) -> None:
-        self._flying -= 1
-        if not self._flying and self._landed is not None and not self._landed.done():
-            self._landed.set_result(None)
 
     async def _look_up(self, request: Request, key: bytes) -> Outcome | None:
         if self.cache == "refresh" and not self.run:
@@ -169,6 +197,7 @@ class Engine:
         if self.stop.failure is not None:
             return self.stop.failure
         line = self.station.line(request.endpoint)
+        self.budget.check(line.price, request.endpoint.label)
         progress = self.progress
         progress.asked += 1
         progress.in_flight += 1
@@ -212,8 +241,10 @@ class Engine:
             kept = await self.station.journal.record(record, replace=self.cache == "refresh")
         except StoreError as error:
             return self._trouble(error, paid=answered)
-        # Another process was first: both return its answer, and this one was paid for too.
-        return outcome if kept.first else self._recorded(request, kept.record)
+        if kept.first:
+            return outcome
+        self.progress.count(outcome)  # another process was first, and this was paid for too
+        return self._recorded(request, kept.record)
 
     def _trouble(self, error: PenstockError, *, paid: bool = False) -> Failure:
         """A store that cannot be written stops the run; anything else stays in its row."""
@@ -246,13 +277,6 @@ class Engine:
         begun and those begun come to their end.
         """
         return mapped(self, rows, work, window)
-
-    async def drain(self, seconds: float) -> bool:
-        """Wait for what is in flight, but not for ever. False when something was left."""
-        if self._flying:
-            self._landed = asyncio.get_running_loop().create_future()
-            await Stop().pause_for(self._landed, self.station.clock, seconds)
-        return not self._flying
 
 
 def priced(carried: Carried, line: Line) -> tuple[Outcome, bool]:

@@ -20,11 +20,11 @@ class Flight:
     def __init__(self) -> None:
         self._waiting: list[asyncio.Future[Outcome]] = []
 
-    async def wait(self) -> Outcome:
-        """What became of it."""
+    def join(self) -> asyncio.Future[Outcome]:
+        """A place among those who wait for what becomes of it."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
-        return await future
+        return future
 
     def land(self, outcome: Outcome) -> None:
         """Tell everyone who still waits."""

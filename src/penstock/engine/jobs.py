@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from penstock import logs
 from penstock.endpoint import Endpoint
 from penstock.engine.bridge import run as run_blocking
 from penstock.engine.engine import Cache, Engine
@@ -29,6 +30,7 @@ from penstock.store.workspace import private_file, storage_errors
 __all__ = ["Done", "Job", "end_state", "run_job"]
 
 _BLOCK = 256
+_NOT_DONE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE})
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,13 @@ class Done(NamedTuple):
     rows: list[tuple[Any, Outcome]]
 
 
-def run_job(bench: Workbench, job: Job, tick: Callable[[], None] | None = None) -> Any:
+def run_job(
+    bench: Workbench,
+    job: Job,
+    *,
+    tick: Callable[[], None] | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> Any:
     """Do a job: a Done, or a Handle to await inside a running loop."""
     thread = bench.thread
     endpoint = job.endpoint
@@ -73,9 +81,10 @@ def run_job(bench: Workbench, job: Job, tick: Callable[[], None] | None = None) 
     job.progress.rows_total = len(job.rows)
 
     async def work(station: Station) -> Done:
-        with run:
+        line = station.line(endpoint)  # a missing key or price is said before the run begins
+        engine.budget.check(line.price, endpoint.label)
+        with run, logs.bind(run=run.id):
             rows = await _outcomes(engine, station, job, endpoint, run)
-            await engine.drain(bench.settings.storage.drain)
             _write(run, rows)
             stopped = engine.stop.failure
             run.finish(end_state(engine), "" if stopped is None else stopped.message)
@@ -83,7 +92,9 @@ def run_job(bench: Workbench, job: Job, tick: Callable[[], None] | None = None) 
             raise engine.error
         return Done(run, rows)
 
-    return run_blocking(thread, work, cancel=engine.stop.throw, tick=tick)
+    return run_blocking(
+        thread, work, cancel=engine.stop.throw, tick=tick, on_interrupt=on_interrupt
+    )
 
 
 def end_state(engine: Engine) -> RunState:
@@ -112,8 +123,8 @@ async def _outcomes(
     run.begin_failures()
     async for number, _, outcome in engine.map(_questions(station, job), ask):
         outcomes[number] = outcome
-        if isinstance(outcome, Failure) and outcome.kind is FailureKind.CANCELLED:
-            continue
+        if isinstance(outcome, Failure) and outcome.kind in _NOT_DONE:
+            continue  # neither done nor failed: the next run goes on with it
         engine.progress.rows_done += 1
         if isinstance(outcome, Failure):
             engine.progress.rows_failed += 1

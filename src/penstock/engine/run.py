@@ -28,7 +28,7 @@ from penstock.store import Workspace
 from penstock.store.catalog import Catalog
 from penstock.store.workspace import checked_id, private_file, private_folder, storage_errors
 
-__all__ = ["Run", "new_run_id", "row_keys"]
+__all__ = ["Run", "is_held", "new_run_id", "row_keys"]
 
 _EVERY = 1.0
 _ROW_SIZE = 8
@@ -169,6 +169,21 @@ class Run:
 def new_run_id(kind: str) -> str:
     """An id that sorts by time and collides with nobody's."""
     return f"{kind}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process works on a run; one that was killed holds nothing."""
+    try:
+        lock = os.open(folder / "lock", os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def row_keys(folder: Path) -> dict[int, list[bytes]]:

@@ -58,6 +58,8 @@ class Station:
         self._prices = prices or PriceList()
         self._randomness = randomness or random.Random()  # noqa: S311 - jitter, no secret
         self._limiter = limiter or self._fixed_limiter
+        self.abandoned = False
+        """Set when a run has waited long enough for what is in flight: nobody waits again."""
         self._lines: dict[Any, Line] = {}
         self._tasks = asyncio.TaskGroup()
 
@@ -72,19 +74,12 @@ class Station:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        drained = await self.drain(0 if self.abandoned else self._drain)
         try:
-            async with asyncio.timeout(self._drain):
-                for flight in list(self.flights.values()):
-                    await flight.wait()
-        except TimeoutError:
-            kind = _Abandoned
-        try:
-            if (
-                kind is _Abandoned
-            ):  # sent long ago and still nothing: a task group ends only by an error
-                await self._tasks.__aexit__(_Abandoned, _Abandoned(), None)
-            else:
+            if drained:
                 await self._tasks.__aexit__(kind, error, trace)
+            else:
+                await self._abandon()
         finally:
             for line in self._lines.values():
                 await line.provider.close()
@@ -92,6 +87,20 @@ class Station:
                 await self._transport.close()
             self.users.close()
             self.journal.close()
+
+    async def _abandon(self) -> None:
+        """End what is still in flight; a task group does so only for an error."""
+        try:
+            await self._tasks.__aexit__(_Abandoned, _Abandoned(), None)
+        except* _Abandoned:
+            pass
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait for what is in flight, but not for ever. False when something was left."""
+        waiting = [flight.join() for flight in self.flights.values()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=seconds)
+        return not self.flights
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str | None = None) -> asyncio.Task[Any]:
         """Start a task that the station waits for when it closes."""

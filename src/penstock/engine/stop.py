@@ -6,6 +6,7 @@ Thrown by Ctrl-C, a spent budget, a full disk. It stops admission; it never canc
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from penstock.engine.clock import Clock
 from penstock.outcome import Failure, FailureKind
@@ -16,8 +17,9 @@ __all__ = ["Stop"]
 class Stop:
     """A switch for one run. Use it from the engine's loop only."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_throw: Callable[[], None] | None = None) -> None:
         self.failure: Failure | None = None
+        self._on_throw = on_throw
         self._waiting: set[asyncio.Future[None]] = set()
 
     @property
@@ -28,6 +30,8 @@ class Stop:
         """Stop; the first reason stands."""
         if self.failure is None:
             self.failure = Failure(kind, why)
+            if self._on_throw is not None:
+                self._on_throw()
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)

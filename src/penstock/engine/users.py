@@ -69,6 +69,10 @@ class UserThread:
 
         self._started().call_soon_threadsafe(quietly)
 
+    async def flush(self) -> None:
+        """Wait until everything posted so far has been called."""
+        await self.call(lambda: None, [()])
+
     def close(self) -> None:
         """Stop the thread after what is queued."""
         with self._lock:

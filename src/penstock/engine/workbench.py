@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from typing import Any, Self
 from penstock import logs
 from penstock.endpoint import Endpoint
 from penstock.engine.bridge import EngineThread
+from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache, Engine
 from penstock.engine.progress import Progress
 from penstock.engine.retries import RetryPolicy
@@ -111,7 +113,14 @@ class Workbench:
         """The engine for one run, as the settings want it."""
         retries = RetryPolicy(self.settings.batch_processing.max_retries)
         return Engine(
-            station, run=run, cache=cache, retries=retries, progress=progress, on_ask=on_ask
+            station,
+            run=run,
+            cache=cache,
+            retries=retries,
+            progress=progress,
+            budget=self.budget(),
+            on_ask=on_ask,
+            drain=self.settings.storage.drain,
         )
 
     def journal(self) -> Journal:
@@ -122,6 +131,12 @@ class Workbench:
             durability=storage.durability,
             min_free=storage.min_free_mb << 20,
         )
+
+    def budget(self) -> Budget:
+        """What a run may spend by the settings."""
+        wanted = self.settings.token_management
+        dollars = None if wanted.budget is None else Decimal(str(wanted.budget))
+        return Budget(dollars, wanted.token_limit)
 
     def prices(self) -> PriceList:
         """The user's own prices over the packaged ones; none at all when costs are not tracked."""

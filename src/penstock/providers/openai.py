@@ -12,10 +12,11 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import orjson
 
+from penstock.errors import EndpointError
 from penstock.messages import Message
 from penstock.outcome import Answer, FailureKind
 from penstock.providers.openai_errors import read_refusal
@@ -30,9 +31,12 @@ from penstock.secret import Secret
 
 __all__ = ["OpenAI"]
 
-_REASONING = re.compile(r"^(?:.*/)?(o\d|gpt-[5-9]|gpt-\d\d)")
+# By name, also fine-tuned or behind a router; gpt-35 is Azure's spelling of gpt-3.5.
+_REASONING = re.compile(r"^(?:.*/)?(?:ft:)?(o\d(?![\w.])|gpt-[5-9]|gpt-(?!35)\d\d)")
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-_REFUSES_SCHEMA = re.compile(r"(?i)response_format|json_schema|json_object|structured|guided")
+_REFUSES_SCHEMA = re.compile(
+    r"(?i)response_format|json[_ ]schema|json_object|structured|guided|grammar"
+)
 
 
 class OpenAI(HttpProvider):
@@ -71,13 +75,25 @@ class OpenAI(HttpProvider):
         if base.endswith("/chat/completions"):
             return self.endpoint.url
         if self._is_azure and not path.endswith("/v1"):
-            if "/deployments/" not in path:
-                base = f"{base.removesuffix('/openai')}/openai/deployments/{self.endpoint.model}"
-            version = os.environ.get("OPENAI_API_VERSION", "")
-            if "api-version=" not in query and version:
-                query = f"{query}&api-version={version}".lstrip("&")
-            question = "?" if query else ""
+            if path in ("", "/openai"):
+                deployment = quote(self.endpoint.model, safe="!$&'()*+,;=:@")
+                base = f"{base.removesuffix('/openai')}/openai/deployments/{deployment}"
+            if "api-version=" not in query:
+                query = f"{query}&api-version={self._azure_version()}".lstrip("&")
+            question = "?"
         return f"{base}/chat/completions{question}{query}"
+
+    def _azure_version(self) -> str:
+        version = os.environ.get("OPENAI_API_VERSION", "").strip()
+        if not version:
+            raise EndpointError(
+                f"Azure wants an api-version for {self.endpoint.label}",
+                remedy=(
+                    "Run: export OPENAI_API_VERSION=..., write ?api-version=... behind the "
+                    "address, or give the address that ends in /openai/v1."
+                ),
+            )
+        return version
 
     # With what --------------------------------------------------------------------------------
 
@@ -97,7 +113,8 @@ class OpenAI(HttpProvider):
             "accept": "application/json",
             "user-agent": "penstock",
         }
-        if key is not None and self._is_azure and not self._azure_bearer:
+        bearer = self._azure_bearer or not self._is_azure
+        if key is not None and not bearer and not _is_token(key):
             made["api-key"] = key.reveal()
         elif key is not None:
             made["authorization"] = f"Bearer {key.reveal()}"
@@ -149,14 +166,14 @@ class OpenAI(HttpProvider):
     async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
         asked = self._structured
         sent = await super().send(request, on_text)
-        if request.schema is None or not self._refused_schema(sent):
+        if request.schema is None or asked == "prompt" or not self._refused_schema(sent):
             return sent
         if self._structured == asked:  # the first to see it decides for all
             self._structured = "json_object" if asked == "json_schema" else "prompt"
         return await self.send(request, on_text)
 
     def _refused_schema(self, sent: Sent) -> bool:
-        if self._structured == "prompt" or self.at_home() or self._is_azure:
+        if self._is_azure or self._host.endswith("api.openai.com"):
             return False
         outcome = sent.outcome
         return (
@@ -177,6 +194,11 @@ class OpenAI(HttpProvider):
 
     def refusal(self, reply: Reply) -> Refusal:
         return read_refusal(reply)
+
+
+def _is_token(key: Secret) -> bool:
+    """Whether this is a token of Entra (a JWT), which travels as a bearer, and no key of Azure."""
+    return key.reveal().startswith("eyJ") and key.reveal().count(".") == 2
 
 
 def _wire_message(message: Message) -> Message:

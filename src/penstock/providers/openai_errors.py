@@ -10,6 +10,7 @@ from penstock.outcome import FailureKind
 from penstock.providers.provider import Refusal
 from penstock.providers.ratelimits import retry_after, should_retry
 from penstock.providers.transport import Reply
+from penstock.secret import mask
 
 __all__ = ["read_refusal"]
 
@@ -23,6 +24,7 @@ _NO_QUOTA = frozenset(
         "billing_hard_limit_reached",
     }
 )
+_LONGEST = 64 * 1024
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 _BY_STATUS = {
     400: FailureKind.INVALID_REQUEST,
@@ -43,11 +45,14 @@ _BY_STATUS = {
 def read_refusal(reply: Reply) -> Refusal:
     """What an error reply means; the body is believed before the status."""
     error = _error(reply.body)
-    code = str(error.get("code") or "")
-    kind = str(error.get("type") or "")
-    said = str(error.get("message") or "").strip()
-    found = _kind(reply.status, code, kind)
-    message = said or f"HTTP {reply.status}: {reply.body[:200].decode('utf-8', 'replace').strip()}"
+    code = _code(error)
+    kind = _word(error.get("type"))
+    said = _text(error.get("message")).strip()
+    status = reply.status
+    if status == 200 and code.isdecimal() and 400 <= int(code[:4]) < 600:
+        status = int(code[:4])  # gateways put the status they met into a success
+    found = _kind(status, code, kind)
+    message = said or f"HTTP {reply.status}: {_shown(reply.body)}"
     if 300 <= reply.status < 400:
         message = (
             f"the server redirects to {reply.headers.get('location', 'elsewhere')!r}; "
@@ -71,7 +76,25 @@ def _kind(status: int, code: str, kind: str) -> FailureKind:
         return _BY_STATUS[status]
     if status >= 500 or status == 200:  # an error inside a success is the server's own
         return FailureKind.SERVER
+    if 200 < status < 300:
+        return FailureKind.MALFORMED
     return FailureKind.NOT_FOUND if 300 <= status < 400 else FailureKind.INVALID_REQUEST
+
+
+def _code(error: dict[str, Any]) -> str:
+    inner = error.get("innererror")
+    if isinstance(inner, dict) and inner.get("code") == "ResponsibleAIPolicyViolation":
+        return "content_filter"
+    return _word(error.get("code"))
+
+
+def _word(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _shown(body: bytes) -> str:
+    """The beginning of a body; masked before it is cut, so that no half of a secret remains."""
+    return mask(body[:_LONGEST].decode("utf-8", "replace")).strip()[:200]
 
 
 def _error(body: bytes) -> dict[str, Any]:
@@ -88,5 +111,15 @@ def _error(body: bytes) -> dict[str, Any]:
     if not isinstance(error, dict):
         return {}
     if "message" not in error and "detail" in error:
-        return {"message": orjson.dumps(error["detail"]).decode()[:500]}
+        return {"message": error["detail"]}
     return error
+
+
+def _text(value: Any) -> str:
+    """What was said, also where it is no text."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    try:
+        return mask(orjson.dumps(value)[:_LONGEST].decode("utf-8", "replace"))[:500]
+    except TypeError:
+        return "the server says something that is nested too deeply"

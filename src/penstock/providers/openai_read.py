@@ -78,7 +78,7 @@ def read_answer(body: bytes) -> Answer:
         text,
         finish,
         _usage(completion.usage),
-        tuple(message.tool_calls or ()),
+        _calls(message.tool_calls),
         completion.model or "",
         completion.id or "",
     )
@@ -88,6 +88,19 @@ def _text(content: str | list[dict[str, Any]] | None) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     return "".join(str(part.get("text") or "") for part in content)
+
+
+def _calls(calls: list[dict[str, Any]] | None) -> tuple[dict[str, Any], ...]:
+    if calls:
+        _written(calls)  # what is too deep to be written again is of no use to anyone
+    return tuple(calls or ())
+
+
+def _written(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        raise MalformedReplyError(f"the reply cannot be written as JSON: {error}") from None
 
 
 def _usage(usage: _Usage | None) -> Usage:
@@ -120,6 +133,8 @@ class ChatStream:
         self._finish: str | None = None
         self._usage: Any = None
         self._error: Any = None
+        self._begun = False
+        self._garbled = False
         self._done = False
 
     def feed(self, piece: bytes) -> None:
@@ -130,7 +145,7 @@ class ChatStream:
             try:
                 chunk = orjson.loads(event.data)
             except orjson.JSONDecodeError:
-                self._error = self._error or {"message": "a piece of the stream is not JSON"}
+                self._garbled = True
                 continue
             if isinstance(chunk, dict):
                 self._take(chunk)
@@ -138,9 +153,13 @@ class ChatStream:
     def body(self) -> bytes:
         """The same body that the answer would have had without streaming."""
         if self._error is not None:
-            return orjson.dumps({"error": self._error})
+            return _written({"error": self._error})
+        if self._garbled:
+            raise MalformedReplyError("a piece of the stream is not JSON")
         if not self._done and self._finish is None:
             raise MalformedReplyError("the stream broke off before its end")
+        if not self._begun:
+            raise MalformedReplyError("the stream has no choices")
         message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text)}
         if self._refusal:
             message["refusal"] = "".join(self._refusal)
@@ -150,7 +169,7 @@ class ChatStream:
         made = {**self._head, "object": "chat.completion", "choices": [choice]}
         if self._usage is not None:
             made["usage"] = self._usage
-        return orjson.dumps(made)
+        return _written(made)
 
     def _take(self, chunk: dict[str, Any]) -> None:
         if chunk.get("error"):
@@ -165,6 +184,7 @@ class ChatStream:
         first = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(first, dict) or first.get("index", 0) != 0:
             return
+        self._begun = True
         self._finish = first.get("finish_reason") or self._finish
         delta = first.get("delta")
         if isinstance(delta, dict):
@@ -176,18 +196,22 @@ class ChatStream:
             self._on_text(text)
         if isinstance(refusal := delta.get("refusal"), str):
             self._refusal.append(refusal)
-        for call in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict):
                 self._take_call(call)
 
     def _take_call(self, call: dict[str, Any]) -> None:
         index = call.get("index")
+        if not isinstance(index, int):  # servers without numbers send a call whole, or go on
+            index = max(self._calls, default=-1) + (1 if call.get("id") or not self._calls else 0)
         whole = self._calls.setdefault(
-            index if isinstance(index, int) else 0,
-            {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
+            index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
         )
         whole["id"] = call.get("id") or whole["id"]
         function = call.get("function")
-        if isinstance(function, dict):
-            whole["function"]["name"] += function.get("name") or ""
-            whole["function"]["arguments"] += function.get("arguments") or ""
+        if not isinstance(function, dict):
+            return
+        for name in ("name", "arguments"):
+            if isinstance(piece := function.get(name), str):
+                whole["function"][name] += piece

@@ -19,18 +19,28 @@ __all__ = ["WireSchema", "strict_schema"]
 _REFUSED = frozenset(
     {
         "allOf",
+        "contains",
         "dependentRequired",
         "dependentSchemas",
         "else",
         "if",
+        "maxContains",
+        "maxProperties",
+        "minContains",
+        "minProperties",
         "not",
         "oneOf",
         "patternProperties",
         "prefixItems",
         "propertyNames",
         "then",
+        "unevaluatedItems",
         "unevaluatedProperties",
+        "uniqueItems",
     }
+)
+_FORMATS = frozenset(
+    {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}
 )
 _DEEPEST = 10
 
@@ -117,6 +127,8 @@ def _holds(schema: Any) -> bool:
 
 def _node_holds(node: Mapping[str, Any], depth: int) -> bool:
     if depth > _DEEPEST or not _REFUSED.isdisjoint(node):
+        return False
+    if node.get("format", "date") not in _FORMATS:
         return False
     if not node or ("type" not in node and not {"anyOf", "$ref", "enum", "const"} & node.keys()):
         return False

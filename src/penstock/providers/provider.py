@@ -7,6 +7,7 @@ implements `send` itself. Making one makes no request and reads no key; `open` d
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from abc import ABC, abstractmethod
@@ -17,16 +18,31 @@ import msgspec
 import orjson
 
 from penstock.endpoint import Endpoint
-from penstock.errors import KeyMissingError
+from penstock.errors import EndpointError, KeyMissingError
 from penstock.outcome import Answer, Failure, FailureKind, Outcome
 from penstock.providers.ratelimits import RateLimits
 from penstock.providers.transport import Broken, Call, Reply, Transport
 from penstock.request import Request
 from penstock.secret import Secret, mask, mask_bytes, resolve
 
-__all__ = ["HttpProvider", "MalformedReplyError", "OnText", "Provider", "Refusal", "Sent", "Stream"]
+__all__ = [
+    "Display",
+    "HttpProvider",
+    "MalformedReplyError",
+    "OnText",
+    "Provider",
+    "Refusal",
+    "Sent",
+    "Stream",
+]
 
 OnText: TypeAlias = Callable[[str], None]
+
+_log = logging.getLogger(__name__)
+_LONGEST = 64 * 1024
+_KEPT = 4096
+# A gateway gave up waiting; the model behind it may have answered, and charged.
+_GATEWAY_TIMED_OUT = (504, 524)
 
 
 class MalformedReplyError(ValueError):
@@ -129,7 +145,15 @@ class HttpProvider(Provider):
 
     def open(self) -> None:
         self._key = self._find_key()
-        self._headers = {**self.headers(self._key), **self.endpoint.headers}
+        own = {name.lower(): value for name, value in self.endpoint.headers.items()}
+        self._headers = {**self.headers(self._key), **own}
+        for name, value in self._headers.items():
+            if not value.isascii() or not value.isprintable():
+                raise EndpointError(
+                    f"the header {name} of {self.endpoint.label} holds a line break or a character "
+                    "that is not ASCII",
+                    remedy="Was the key, or the value, copied whole and without anything else?",
+                )
 
     def _find_key(self) -> Secret | None:
         if self.endpoint.key is not None:
@@ -157,7 +181,8 @@ class HttpProvider(Provider):
 
     async def send(self, request: Request, on_text: OnText | None = None) -> Sent:
         streams = on_text is not None
-        reader = None if on_text is None else self.stream(on_text)
+        show = None if on_text is None else Display(on_text)
+        reader = None if show is None else self.stream(show)
         wire = orjson.dumps(self.body(request, stream=streams))
         call = Call(
             "POST",
@@ -176,16 +201,25 @@ class HttpProvider(Provider):
         if reply.status != 200:
             return self._refused(reply, wire, limits, latency)
         body = mask_bytes(reply.body)
+        whole = reply.body[:64].lstrip().startswith(b"{")  # some servers do not stream
         try:
-            if reader is not None:
+            if reader is not None and not whole:
                 body = mask_bytes(reader.body())
             answer = self.read(body)
         except MalformedReplyError as error:
             if b'"error"' in body[:200]:
                 return self._refused(Reply(200, reply.headers, body), wire, limits, latency)
             message = f"the reply cannot be read: {mask(str(error))[:300]}"
-            failure = Failure(FailureKind.MALFORMED, message, may_be_paid=True, status=200)
-            return Sent(failure, body[:4096], wire, limits, latency=latency)
+            failure = Failure(
+                FailureKind.MALFORMED,
+                message,
+                may_be_paid=True,
+                status=200,
+                id=request_id(reply.headers),
+            )
+            return Sent(failure, body[:_KEPT], wire, limits, latency=latency)
+        if show is not None and whole:
+            show(answer.text)
         return Sent(answer, body, wire, limits, latency=latency)
 
     def _refused(
@@ -194,18 +228,35 @@ class HttpProvider(Provider):
         found = self.refusal(reply)
         failure = Failure(
             found.kind,
-            mask(found.message)[:1000],
+            mask(found.message[:_LONGEST])[:1000],
             status=reply.status,
-            may_be_paid=reply.status == 200,
+            may_be_paid=reply.status < 300 or reply.status in _GATEWAY_TIMED_OUT,
             id=request_id(reply.headers),
         )
-        body = mask(reply.body[:4096].decode("utf-8", "replace")).encode()
+        # Masked before it is cut: no half of a secret remains.
+        body = mask(reply.body[:_LONGEST].decode("utf-8", "replace")).encode()[:_KEPT]
         return Sent(failure, body, wire, limits, found.retry_after, found.should_retry, latency)
 
 
 def request_id(headers: Mapping[str, str]) -> str:
     """The provider's own number of a call."""
-    return (headers.get("x-request-id") or headers.get("request-id") or "")[:100]
+    return mask(headers.get("x-request-id") or headers.get("request-id") or "")[:100]
+
+
+class Display:
+    """Shows text while it comes; one that fails is not asked again, and the answer is kept."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text: OnText | None = on_text
+
+    def __call__(self, text: str) -> None:
+        if self._on_text is None:
+            return
+        try:
+            self._on_text(text)
+        except Exception:
+            self._on_text = None
+            _log.exception("on_text failed; the rest of the answer is not shown")
 
 
 def _broken(broken: Broken) -> Failure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -47,16 +48,21 @@ def duration(text: str) -> float | None:
     """Seconds from a Go duration (`6m0s`, `12ms`) or a plain number of seconds."""
     text = text.strip()
     if _NUMBER.fullmatch(text):
-        return max(0.0, float(text))
+        return _finite(max(0.0, float(text)))
     if not re.fullmatch(f"(?:{_DURATION.pattern})+", text):
         return None
-    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
+    return _finite(sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text)))
+
+
+def _finite(seconds: float) -> float | None:
+    """Nobody waits for ever."""
+    return seconds if math.isfinite(seconds) else None
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
     """Seconds to wait, in all the forms that servers write: milliseconds, seconds, a date."""
     text = headers.get("retry-after-ms", "").strip()
-    if _NUMBER.fullmatch(text) and float(text) >= 0:
+    if _NUMBER.fullmatch(text) and 0 <= float(text) < math.inf:
         return float(text) / 1000
     text = headers.get("retry-after", "").strip()
     if not text:
@@ -97,4 +103,4 @@ def _openai_quota(headers: Mapping[str, str], what: str) -> Quota | None:
 
 def _whole(text: str | None) -> int | None:
     """A count; some servers write -1 or nothing where they do not know."""
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    return int(text) if text and len(text) < 16 and text.isascii() and text.isdigit() else None

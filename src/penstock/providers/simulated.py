@@ -7,15 +7,17 @@ answer. The parameter `latency` (milliseconds) makes it as slow as a real one.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import ClassVar
 
 import orjson
 
+from penstock.errors import InputError
 from penstock.outcome import Answer, Failure, FailureKind
 from penstock.providers.openai import OpenAI
 from penstock.providers.openai_read import read_answer
-from penstock.providers.provider import OnText, Provider, Sent
+from penstock.providers.provider import Display, OnText, Provider, Sent
 from penstock.request import Request
 from penstock.simulator.api import Problem
 from penstock.simulator.brain import reply_to
@@ -42,18 +44,20 @@ class Simulated(Provider):
         try:
             asked = _api.read(body, "", request.sample)
             replies = [reply_to(question) for question in asked.questions]
-        except Problem as problem:
+        except (Problem, InputError) as problem:
             return Sent(Failure(FailureKind.INVALID_REQUEST, problem.message), wire=wire)
         raw = _api.render(asked, replies, int.from_bytes(request.key[1:9], "big"))
         answer = self.read(raw)
         if isinstance(latency, int | float) and latency > 0:
             await asyncio.sleep(latency / 1000)
         if on_text is not None:
-            await _show(answer.text, on_text)
+            await _show(answer.text, Display(on_text))
         return Sent(answer, raw, wire, latency=time.perf_counter() - began)
 
     def wire(self, request: Request) -> bytes:
-        return self._speaker.wire(request)
+        body = self._speaker.body(request, stream=False)
+        body.pop("latency", None)
+        return orjson.dumps(body)
 
     @classmethod
     def read(cls, body: bytes) -> Answer:
@@ -62,6 +66,6 @@ class Simulated(Provider):
 
 async def _show(text: str, on_text: OnText) -> None:
     """Word by word, as fast as a quick model speaks."""
-    for word in text.split(" "):
-        on_text(word + " ")
+    for word in re.findall(r"\S*\s*", text)[:-1]:
+        on_text(word)
         await asyncio.sleep(0.005)

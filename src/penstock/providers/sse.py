@@ -20,13 +20,17 @@ class Events:
     """Cuts bytes into events; an event is given out when its blank line has come."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
         self._data: list[str] = []
         self._name = ""
 
     def send(self, piece: bytes) -> Iterator[Event]:
         """The events that this piece completes."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        if b"\n" not in piece:  # a long line in small pieces is put together once
+            self._rest.append(piece)
+            return
+        *lines, rest = b"".join((*self._rest, piece)).split(b"\n")
+        self._rest = [rest]
         for line in lines:
             text = line.rstrip(b"\r").decode("utf-8", "replace")
             if not text:

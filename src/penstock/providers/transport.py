@@ -12,6 +12,7 @@ platforms without a wheel, and as a yardstick). Both pass one contract suite. Wh
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from penstock.errors import InputError, SettingsError
+from penstock.secret import mask
 
 __all__ = [
     "LARGEST_BODY",
@@ -34,6 +36,8 @@ __all__ = [
 ]
 
 LARGEST_BODY = 32 * 1024 * 1024
+
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.S)
 
 OnBytes: TypeAlias = Callable[[bytes], None]
 
@@ -62,7 +66,11 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A whole HTTP response; header names are lower case."""
+    """A whole HTTP response.
+
+    Header names are lower case; of equal ones the first counts, and one whose value is not ASCII
+    is left out.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -118,27 +126,30 @@ def certificates(settings: TransportSettings) -> list[str] | None:
         return None
     path = Path(named).expanduser()
     try:
-        text = path.read_text("ascii")
+        # Bundles carry names in any language between the certificates.
+        found = _PEM.findall(path.read_text("ascii", "replace"))
+        if not found:
+            raise ValueError("there is no certificate in it")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.load_verify_locations(cadata=text)
-        found = context.get_ca_certs(binary_form=True)
+        context.load_verify_locations(cadata="\n".join(found))
     except (OSError, ValueError) as error:
         raise SettingsError(
             f"the CA bundle {path} cannot be used: {error}",
             remedy="Set llm.ca_bundle (or SSL_CERT_FILE) to a file of PEM certificates.",
         ) from None
-    return [ssl.DER_cert_to_PEM_cert(der) for der in found]
+    return found
 
 
 def checked_proxy(settings: TransportSettings) -> str | None:
     """The proxy of the settings, checked; those of the environment are the client's business."""
     if settings.proxy and not settings.proxy.startswith(("http://", "https://", "socks5://")):
+        shown = mask(settings.proxy)
         raise SettingsError(
-            f"llm.proxy is {settings.proxy!r}; it must start with http://, https:// or socks5://"
+            f"llm.proxy is {shown!r}; it must start with http://, https:// or socks5://"
         )
     return settings.proxy
 
 
-def flat_headers(pairs: Mapping[str, str]) -> dict[str, str]:
-    """Headers by lower-case name."""
-    return {name.lower(): value for name, value in pairs.items()}
+def too_large(settings: TransportSettings) -> Broken:
+    """A body beyond the limit; it was not read on."""
+    return Broken("too_large", f"the reply is larger than {settings.largest_body >> 20} MiB")

@@ -1,12 +1,20 @@
-"""The transport over aiohttp: slower, pure enough to be everywhere."""
+"""The transport over aiohttp: slower, pure enough to be everywhere.
+
+Proxies of the environment are looked up here: aiohttp's own `trust_env` would also take passwords
+from ~/.netrc, and asks a thread for every call.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Iterable
+from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
+from yarl import URL
 
+from penstock.errors import SettingsError
 from penstock.providers.transport import (
     Broken,
     Call,
@@ -15,14 +23,15 @@ from penstock.providers.transport import (
     TransportSettings,
     certificates,
     checked_proxy,
-    flat_headers,
+    too_large,
 )
 from penstock.secret import mask
 
 __all__ = ["AiohttpTransport"]
 
-_CHUNK = 64 * 1024
 _IDLE = 4.0
+# Nothing has gone out when one of these is raised.
+_UNSENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
 
 
 class AiohttpTransport:
@@ -30,11 +39,13 @@ class AiohttpTransport:
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
-        self._proxy = checked_proxy(settings)
+        self._proxy = _usable_proxy(settings)
+        self._environment = {} if self._proxy else getproxies_environment()
         self._ssl = ssl.create_default_context()
-        for pem in certificates(settings) or ():
-            self._ssl.load_verify_locations(cadata=pem)
+        if pems := certificates(settings):
+            self._ssl.load_verify_locations(cadata="\n".join(pems))
         self._session: aiohttp.ClientSession | None = None
+        self._closed = False
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -42,7 +53,6 @@ class AiohttpTransport:
                 connector=aiohttp.TCPConnector(
                     limit=0, keepalive_timeout=_IDLE, ssl=self._ssl, force_close=False
                 ),
-                trust_env=True,
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
@@ -53,37 +63,60 @@ class AiohttpTransport:
             sock_connect=self._settings.connect_timeout,
         )
         try:
+            url = self._checked(call)
+        except ValueError as error:
+            return Broken("connection", _say(error, "was not begun"), sent=False)
+        try:
             async with self._open().request(
                 call.method,
-                call.url,
+                url,
                 headers=call.headers,
                 data=call.body or None,
                 timeout=timeout,
-                proxy=self._proxy,
+                proxy=self._proxy or self._proxy_for(url),
                 allow_redirects=False,
             ) as response:
                 body = await self._read(response, on_bytes if response.status == 200 else None)
                 if body is None:
-                    limit = self._settings.largest_body >> 20
-                    return Broken("too_large", f"the reply is larger than {limit} MiB")
-                return Reply(response.status, flat_headers(response.headers), body)
+                    return too_large(self._settings)
+                return Reply(response.status, _headers(response.headers.items()), body)
         except aiohttp.ConnectionTimeoutError as error:
             return Broken("timeout", _say(error, "timed out"), sent=False)
         except (asyncio.TimeoutError, TimeoutError) as error:  # noqa: UP041
             return Broken("timeout", _say(error, "timed out"))
-        except aiohttp.ClientConnectorError as error:
+        except _UNSENT as error:
             return Broken("connection", _say(error, "broke"), sent=False)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError, RuntimeError, ValueError) as error:
             return Broken("connection", _say(error, "broke"))
+
+    def _checked(self, call: Call) -> URL:
+        """The address of a call that can be made; what cannot is found before anything is sent."""
+        url = URL(call.url, encoded=True)
+        if self._closed:
+            raise ValueError("the transport is closed")
+        if url.scheme not in ("http", "https") or not url.host or not url.port:
+            raise ValueError(f"{call.url!r} is no address")
+        for name, value in call.headers.items():
+            if not value.isprintable():
+                raise ValueError(f"the header {name} cannot be sent")
+        return url
+
+    def _proxy_for(self, url: URL) -> str | None:
+        if not self._environment or proxy_bypass(f"{url.host}:{url.port}"):
+            return None
+        return self._environment.get(url.scheme) or self._environment.get("all")
 
     async def _read(
         self, response: aiohttp.ClientResponse, on_bytes: OnBytes | None
     ) -> bytes | None:
+        limit = self._settings.largest_body
+        if (response.content_length or 0) > limit:
+            return None
         pieces: list[bytes] = []
         size = 0
         async for piece in response.content.iter_any():
             size += len(piece)
-            if size > self._settings.largest_body:
+            if size > limit:
                 return None
             pieces.append(piece)
             if on_bytes is not None:
@@ -91,9 +124,28 @@ class AiohttpTransport:
         return b"".join(pieces)
 
     async def close(self) -> None:
+        self._closed = True
         if self._session is not None:
             await self._session.close()
 
 
+def _usable_proxy(settings: TransportSettings) -> str | None:
+    proxy = checked_proxy(settings)
+    if proxy and proxy.startswith("socks"):
+        raise SettingsError(
+            "llm.proxy is a SOCKS proxy, which aiohttp cannot use",
+            remedy="Set llm.transport to pyreqwest, or use an HTTP proxy.",
+        )
+    return proxy
+
+
+def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if value.isascii():
+            found.setdefault(name.lower(), value)
+    return found
+
+
 def _say(error: BaseException, verb: str) -> str:
-    return mask(f"the connection {verb}: {error or type(error).__name__}")
+    return mask(f"the connection {verb}: {str(error) or type(error).__name__}")

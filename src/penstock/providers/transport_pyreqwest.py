@@ -14,6 +14,7 @@ from datetime import timedelta
 import pyreqwest.exceptions as errors
 from pyreqwest.client import Client, ClientBuilder
 from pyreqwest.proxy import ProxyBuilder
+from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
 from penstock.providers.transport import (
@@ -24,6 +25,7 @@ from penstock.providers.transport import (
     TransportSettings,
     certificates,
     checked_proxy,
+    too_large,
 )
 from penstock.secret import mask
 
@@ -38,30 +40,40 @@ class PyreqwestTransport:
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
         self._timeout = timedelta(seconds=settings.timeout)
-        self._client = _build(settings)
+        self._client: Client | None = _build(settings)
 
     async def send(self, call: Call, on_bytes: OnBytes | None = None) -> Reply | Broken:
+        try:
+            request = self._request(call, streams=on_bytes is not None)
+        except (errors.PyreqwestError, OSError, RuntimeError, ValueError) as error:
+            return Broken("connection", f"the call was not begun: {mask(str(error))}", sent=False)
+        try:
+            async with request as response:
+                status = response.status
+                body = await self._read(response, on_bytes if status == 200 else None)
+                if body is None:
+                    return too_large(self._settings)
+                return Reply(status, _headers(response), body)
+        except errors.BuilderError as error:
+            return Broken("connection", _say(error, "was not begun"), sent=False)
+        except errors.RequestTimeoutError as error:
+            return Broken("timeout", _say(error, "timed out"), sent=not _unsent(error))
+        except errors.DetailedPyreqwestError as error:
+            return Broken("connection", _say(error, "broke"), sent=not _unsent(error))
+        except (errors.PyreqwestError, OSError, RuntimeError, ValueError) as error:
+            return Broken("connection", mask(str(error)) or type(error).__name__)
+
+    def _request(self, call: Call, *, streams: bool) -> StreamRequest:
+        if self._client is None:
+            raise RuntimeError("the transport is closed")
         builder = self._client.request(call.method, call.url).headers(call.headers)
         if call.timeout is not None:
             builder = builder.timeout(timedelta(seconds=call.timeout))
         if call.body:
             builder = builder.body_bytes(call.body)
-        if on_bytes is not None:
+        if streams:
             builder = builder.streamed_read_buffer_limit(0)
-        try:
-            async with builder.build_streamed() as response:
-                status = response.status
-                body = await self._read(response, on_bytes if status == 200 else None)
-                if body is None:
-                    limit = self._settings.largest_body >> 20
-                    return Broken("too_large", f"the reply is larger than {limit} MiB")
-                return Reply(status, _headers(response), body)
-        except errors.RequestTimeoutError as error:
-            return Broken("timeout", _say(error, "timed out"), sent=not _unsent(error))
-        except errors.DetailedPyreqwestError as error:
-            return Broken("connection", _say(error, "broke"), sent=not _unsent(error))
-        except (OSError, RuntimeError, ValueError) as error:
-            return Broken("connection", mask(str(error)) or type(error).__name__)
+        return builder.build_streamed()
 
     async def _read(self, response: Response, on_bytes: OnBytes | None) -> bytes | None:
         limit = self._settings.largest_body
@@ -82,7 +94,9 @@ class PyreqwestTransport:
         return b"".join(pieces)
 
     async def close(self) -> None:
-        await self._client.close()
+        client, self._client = self._client, None  # idle connections end with the last reference
+        if client is not None:
+            await client.close()
 
 
 def _build(settings: TransportSettings) -> Client:

@@ -11,40 +11,19 @@ import re
 
 import msgspec
 
+from penstock.simulator.vocabulary import DULL, NOT_THINGS, NUMBER_WORDS
+
 __all__ = ["Wish", "singular", "wish"]
 
 _READ = 1500
 _MOST = 1000
-_WORDS = re.compile(r"[A-Za-z][a-z]{3,17}\b")
+_WORDS = re.compile(r"[A-Za-z][a-z]{2,17}\b")
 _CLEAN = ".,;:!?()[]\"'*`"
-_NUMBERS = {
-    name: value
-    for value, name in enumerate(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ],
-        start=1,
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "dozen": 12}
+_NUMBERS = {name: value for value, name in enumerate(NUMBER_WORDS, start=1)}
+_NUMBERS |= {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "dozen": 12}
+_CUES = frozenset(
+    ("give", "me", "name", "generate", "provide", "suggest", "create", "write", "propose", "find")
+) | {"produce", "show", "top", "exactly", "brainstorm", "invent", "make", "the"}
 _UNITS = {
     "word": "words",
     "words": "words",
@@ -53,238 +32,14 @@ _UNITS = {
     "paragraph": "paragraphs",
     "paragraphs": "paragraphs",
 }
-_NOT_THINGS = frozenset(
-    [
-        "tokens",
-        "characters",
-        "chars",
-        "lines",
-        "years",
-        "months",
-        "weeks",
-        "days",
-        "hours",
-        "minutes",
-        "seconds",
-        "percent",
-        "stars",
-        "points",
-        "times",
-        "pages",
-        "degrees",
-        "dollars",
-        "euros",
-        "always",
-        "this",
-        "is",
-        "was",
-        "as",
-        "its",
-        "has",
-        "does",
-        "less",
-        "across",
-        "versus",
-    ]
-)
-_DULL = frozenset(
-    [
-        "about",
-        "above",
-        "across",
-        "after",
-        "again",
-        "against",
-        "also",
-        "although",
-        "always",
-        "another",
-        "answer",
-        "answers",
-        "around",
-        "asked",
-        "because",
-        "become",
-        "been",
-        "before",
-        "being",
-        "below",
-        "best",
-        "between",
-        "both",
-        "brief",
-        "briefly",
-        "came",
-        "cannot",
-        "choose",
-        "come",
-        "could",
-        "create",
-        "describe",
-        "different",
-        "does",
-        "doing",
-        "done",
-        "down",
-        "during",
-        "each",
-        "either",
-        "else",
-        "enough",
-        "even",
-        "every",
-        "exactly",
-        "example",
-        "explain",
-        "explanation",
-        "find",
-        "first",
-        "following",
-        "follows",
-        "format",
-        "from",
-        "fully",
-        "generate",
-        "given",
-        "gives",
-        "good",
-        "great",
-        "have",
-        "having",
-        "help",
-        "here",
-        "how",
-        "however",
-        "including",
-        "instead",
-        "into",
-        "json",
-        "just",
-        "keep",
-        "kind",
-        "know",
-        "last",
-        "least",
-        "less",
-        "like",
-        "likely",
-        "list",
-        "long",
-        "made",
-        "make",
-        "makes",
-        "making",
-        "many",
-        "might",
-        "more",
-        "most",
-        "much",
-        "must",
-        "need",
-        "never",
-        "next",
-        "none",
-        "nothing",
-        "number",
-        "once",
-        "only",
-        "other",
-        "over",
-        "part",
-        "please",
-        "possible",
-        "produce",
-        "prompt",
-        "provide",
-        "question",
-        "quite",
-        "rather",
-        "really",
-        "reply",
-        "respond",
-        "response",
-        "return",
-        "same",
-        "schema",
-        "seen",
-        "sentence",
-        "sentences",
-        "several",
-        "shall",
-        "short",
-        "should",
-        "show",
-        "simple",
-        "since",
-        "single",
-        "some",
-        "something",
-        "soon",
-        "still",
-        "such",
-        "sure",
-        "take",
-        "tell",
-        "text",
-        "than",
-        "that",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "thing",
-        "things",
-        "think",
-        "this",
-        "those",
-        "three",
-        "through",
-        "together",
-        "token",
-        "tool",
-        "topic",
-        "topics",
-        "toward",
-        "under",
-        "until",
-        "upon",
-        "used",
-        "user",
-        "using",
-        "various",
-        "very",
-        "want",
-        "well",
-        "were",
-        "what",
-        "when",
-        "where",
-        "whether",
-        "which",
-        "while",
-        "will",
-        "with",
-        "within",
-        "without",
-        "word",
-        "words",
-        "would",
-        "write",
-        "wrote",
-        "year",
-        "your",
-        "yourself",
-    ]
-)
 
 
 class Wish(msgspec.Struct, frozen=True):
     """What was asked for. Zero means that it was left open.
 
     `counts` maps a thing in the singular to how many of it ("topic": 10); `items` is the first
-    of them. `salient` are the prompt's own words worth repeating.
+    of them, and `listed` says that a list was asked for. `salient` are the prompt's own words
+    worth repeating.
     """
 
     words: int = 0
@@ -292,6 +47,7 @@ class Wish(msgspec.Struct, frozen=True):
     paragraphs: int = 0
     items: int = 0
     counts: dict[str, int] = {}
+    listed: bool = False
     yes_no: bool = False
     salient: list[str] = []
 
@@ -303,18 +59,23 @@ def wish(system: str, user: str) -> Wish:
     amounts: dict[str, int] = {}
     counts: dict[str, int] = {}
     words = text.split()
+    listed = "list" in text
     for index, word in enumerate(words):
         if word in _NUMBERS or word[0].isdigit():
             _amount(word, words[index + 1 : index + 4], amounts, counts)
-    salient = [word for word in dict.fromkeys(_WORDS.findall(asked)) if word.lower() not in _DULL]
+            listed = listed or (index > 0 and words[index - 1] in _CUES)
+    found = [word for word in dict.fromkeys(_WORDS.findall(asked)) if word.lower() not in DULL]
+    if found and asked.lstrip().startswith(found[0]):
+        found[0] = found[0].lower()
     return Wish(
         words=1 if "single word" in text or "one-word" in text else amounts.get("words", 0),
         sentences=amounts.get("sentences", 0),
         paragraphs=amounts.get("paragraphs", 0),
         items=next(iter(counts.values()), 0),
         counts=counts,
+        listed=listed and bool(counts),
         yes_no="yes or no" in text or "yes/no" in text,
-        salient=salient[:16],
+        salient=found[:16],
     )
 
 
@@ -349,7 +110,7 @@ def _amount(word: str, after: list[str], amounts: dict[str, int], counts: dict[s
             amounts.setdefault(_UNITS[noun], number)
             return
         thing = singular(noun)
-        if thing != noun and noun not in _NOT_THINGS and noun.isalpha():
+        if thing != noun and noun not in NOT_THINGS and noun.isalpha():
             counts.setdefault(thing, number)
             return
         if raw[-1] in ".,;:!?)":

@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from penstock.errors import RequestError
+from penstock.simulator.api import Problem
 from penstock.simulator.apis import DEFAULT
 from penstock.simulator.asked import wish
 from penstock.simulator.counting import FILE_TOKENS, IMAGE_TOKENS, MESSAGE_TOKENS, count, cut
@@ -34,7 +36,11 @@ _REASONING_STEP = 16
 
 def answer(body: Mapping[str, Any], sample: int = 0) -> Reply:
     """Answer an OpenAI chat completions body, without a server. Of `n` choices, the first."""
-    return reply_to(DEFAULT.read(body, "", sample).questions[0])
+    try:
+        asked = DEFAULT.read(body, "", sample)
+    except Problem as problem:
+        raise RequestError(problem.message) from None
+    return reply_to(asked.questions[0])
 
 
 def reply_to(question: Question) -> Reply:

@@ -161,7 +161,8 @@ def _unique(schema: Mapping[str, Any], value: Any, inner: Inner, root: Any) -> b
 
 def _contains(schema: Mapping[str, Any], value: Any, inner: Inner, root: Any) -> bool:
     found = sum(inner(schema["contains"], each) for each in value)
-    return schema.get("minContains", 1) <= found <= schema.get("maxContains", len(value))
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
+    return bool(least <= found <= most)
 
 
 _ARRAY: dict[str, Rule] = {

@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Any
 from urllib.error import HTTPError
@@ -60,19 +61,24 @@ class Simulator:
         command += _flags(self._settings)
         home = str(Path(penstock.__file__).parents[1])
         path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+        # A file, not a pipe: nobody reads it while the child runs, and a full pipe would stop it.
+        self._complaints = TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._complaints,
             env={**os.environ, "PYTHONPATH": path},
         )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line.strip().isdigit():
-            _, problem = self._process.communicate()
+            self._process.communicate()
             self._process = None
-            raise InputError(f"the simulator did not start: {problem.decode().strip()}")
+            self._complaints.seek(0)
+            problem = self._complaints.read().decode().strip()
+            self._complaints.close()
+            raise InputError(f"the simulator did not start: {problem}")
         self.port = int(line)
         return self
 
@@ -129,6 +135,7 @@ class Simulator:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+        self._complaints.close()
 
     def _child(self) -> subprocess.Popen[bytes]:
         if self._process is None:

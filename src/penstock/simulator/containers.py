@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from penstock.simulator.check import matches, same
-from penstock.simulator.nodes import ENDLESS, Making, Node, asked_number
+from penstock.simulator.nodes import ENDLESS, LONGEST, Making, Node, asked_number
 from penstock.simulator.vocabulary import NOUNS
 
 __all__ = ["Array", "Field", "Object", "Sizes"]
@@ -44,7 +44,7 @@ class Array(Node):
 
     def measure(self) -> int:
         least = self._sizes.least
-        if self._sizes.most is not None and least > self._sizes.most:
+        if least > LONGEST or (self._sizes.most is not None and least > self._sizes.most):
             return ENDLESS
         needed = [node.height for node in self._prefix[:least]]
         if least > len(self._prefix):
@@ -163,10 +163,7 @@ class Object(Node):
 
     def measure(self) -> int:
         sizes = self._sizes
-        needed = sorted(
-            (field.node.height, not field.required)
-            for field in self._fields
-        )
+        needed = sorted((field.node.height, not field.required) for field in self._fields)
         required = [height for height, optional in needed if not optional]
         if sizes.most is not None and max(len(required), sizes.least) > sizes.most:
             return ENDLESS

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import orjson
-
 from penstock.simulator.api import Api, Asked, Problem
 from penstock.simulator.http import http_response, status_line
 from penstock.simulator.question import Reply
@@ -100,11 +98,6 @@ def stream_delivery(
     if fault == "slow_body":
         return Delivery((head, *_split(body)), 200, gap, False, prompt, completion)
     return Delivery((head + body,), 200, 0.0, False, prompt, completion)
-
-
-def json_delivery(value: object, status: int = 200, headers: bytes = b"") -> bytes:
-    """A plain JSON response."""
-    return http_response(status, orjson.dumps(value), headers)
 
 
 def _split(body: bytes) -> list[bytes]:

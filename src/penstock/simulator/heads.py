@@ -15,6 +15,7 @@ __all__ = ["BadRequestError", "ChunkedBody", "Head", "parse_head"]
 MAX_KEPT_HEADS = 4096
 _LONGEST_KEPT = 4096
 _CHUNK_LINE = 256
+_LONGEST_NUMBER = 15
 
 
 class BadRequestError(Exception):
@@ -57,8 +58,8 @@ def _length(headers: dict[bytes, bytes], chunked: bool) -> int:
         return 0
     if b"transfer-encoding" in headers:
         raise BadRequestError(400, "Both content-length and transfer-encoding are given.")
-    if not raw.isdigit():
-        raise BadRequestError(400, "The content-length is no number.")
+    if not raw.isdigit() or len(raw) > _LONGEST_NUMBER:
+        raise BadRequestError(400, "The content-length is no sensible number.")
     return int(raw)
 
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import cast
 
 from penstock.simulator.heads import BadRequestError, ChunkedBody, Head, parse_head
 
@@ -93,7 +94,9 @@ class Exchange:
         """The answer is complete: go on to the next request, or close."""
         connection, self._connection, self.on_gone = self._connection, None, None
         if connection is not None:
-            connection.finished(close or not self.head.keep_alive)
+            # A HEAD request gets a body all the same, which would be taken for the next answer.
+            last = close or not self.head.keep_alive or self.head.method == "HEAD"
+            connection.finished(last)
 
     def reset(self) -> None:
         """Break the connection off so that the client sees a reset."""
@@ -124,8 +127,7 @@ class Connection(asyncio.Protocol):
         self._paused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's own is no subclass
         self._connections.add(self)
 
     def connection_lost(self, error: Exception | None) -> None:

@@ -82,7 +82,7 @@ class Flattener:
         if "if" in schema:
             self.watch = True
             yes = {"allOf": [schema["if"], schema.get("then", True)]}
-            no = schema.get("else", True)
+            no = {"allOf": [schema.get("else", True)], "not": schema["if"]}
             parts.append([*self.alternatives(yes, below), *self.alternatives(no, below)])
         dependents = schema.get("dependentRequired")
         if dependents:
@@ -235,6 +235,7 @@ _RULES: dict[str, Callable[[Any, Any], Any]] = {
     "patternProperties": _maps,
     "additionalProperties": _both,
     "propertyNames": _both,
+    "not": lambda one, other: {"anyOf": [one, other]},
     "required": lambda one, other: list(dict.fromkeys([*one, *other])),
     "minProperties": max,
     "maxProperties": min,

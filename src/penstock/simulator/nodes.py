@@ -18,9 +18,20 @@ from penstock.simulator.pattern import Pattern
 from penstock.simulator.strings import Maker
 from penstock.simulator.text import Speaker
 
-__all__ = ["ENDLESS", "Choice", "Constant", "Later", "Making", "Node", "Number", "String"]
+__all__ = [
+    "ENDLESS",
+    "LONGEST",
+    "Choice",
+    "Constant",
+    "Later",
+    "Making",
+    "Node",
+    "Number",
+    "String",
+]
 
 ENDLESS = 1 << 20
+LONGEST = 1_000_000
 _TRIES = 8
 _RARE = 0.15
 
@@ -156,7 +167,9 @@ class String(Node):
         self.height = self.measure()
 
     def measure(self) -> int:
-        return ENDLESS if self._high is not None and self._low > self._high else 0
+        if self._low > LONGEST or (self._high is not None and self._low > self._high):
+            return ENDLESS
+        return 0
 
     def make(self, making: Making, room: int) -> str:
         said = making.said.setdefault(self._name, set())
@@ -209,7 +222,7 @@ def asked_number(wish: Wish, name: str, outermost: bool) -> int:
     """How many items of a list the prompt asks for; 0 when it does not say."""
     if not wish.counts:
         return 0
-    thing = singular(name.rpartition("_")[2].lower())
+    thing = singular(name.rpartition(".")[2].rpartition("_")[2].lower())
     if thing in wish.counts:
         return wish.counts[thing]
     return wish.items if outermost else 0

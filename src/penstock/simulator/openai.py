@@ -15,7 +15,6 @@ from typing import Any
 import orjson
 
 from penstock.simulator.api import Asked, Problem, RateHeaders
-from penstock.simulator.counting import count
 from penstock.simulator.limits import go_duration
 from penstock.simulator.openai_read import check_body, read_media, read_text, read_tools
 from penstock.simulator.question import Question, Reply, Turn
@@ -235,5 +234,4 @@ def _deltas(reply: Reply) -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
 def _pieces(text: str) -> list[str]:
     """A text in word-sized pieces that join to exactly it."""
-    pieces = _PIECE.findall(text)
-    return pieces if count(text) and pieces else ([text] if text else [])
+    return _PIECE.findall(text) or ([text] if text else [])

@@ -58,18 +58,24 @@ def _check_options(body: Mapping[str, Any]) -> None:
         value = body.get(name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
             raise _wrong_type(name, "an integer", value)
-    for name in ("max_tokens", "max_completion_tokens"):
-        if (body.get(name) or 1) < 1:
+    for name, most in (("max_tokens", None), ("max_completion_tokens", None), ("n", MAX_CHOICES)):
+        value = body.get(name)
+        if value is not None and value < 1:
             message = f"Invalid '{name}': integer below minimum value. Expected a value >= 1."
             raise Problem.invalid(message, name, "integer_below_min_value")
-    if not 1 <= (body.get("n") or 1) <= MAX_CHOICES:
-        raise Problem.invalid("Invalid 'n'.", "n", "integer_above_max_value")
+        if value is not None and most is not None and value > most:
+            message = f"Invalid '{name}': integer above maximum value. Expected a value <= {most}."
+            raise Problem.invalid(message, name, "integer_above_max_value")
     stop = body.get("stop")
     if not isinstance(stop, str | list | None):
         raise _wrong_type("stop", "a string or an array", stop)
-    wanted = body.get("response_format")
-    if wanted is None:
-        return
+    if isinstance(stop, list) and not all(isinstance(each, str) for each in stop):
+        raise Problem.invalid("Invalid 'stop': expected strings.", "stop", "invalid_type")
+    if body.get("response_format") is not None:
+        _check_format(body["response_format"])
+
+
+def _check_format(wanted: Any) -> None:
     if not isinstance(wanted, dict) or wanted.get("type") not in _FORMATS:
         raise Problem.invalid("Invalid value: 'response_format.type'.", "response_format")
     if wanted["type"] == "json_schema":
@@ -122,17 +128,24 @@ def read_media(content: Any, digest: _Digest) -> Media:
     return Media(images, files)
 
 
+def _tool(index: int, offered: Any) -> Tool:
+    function = offered.get("function") if isinstance(offered, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise _missing(f"tools[{index}].function.name")
+    about = function.get("description")
+    return Tool(
+        function["name"], about if isinstance(about, str) else "", function.get("parameters")
+    )
+
+
 def read_tools(body: Mapping[str, Any]) -> tuple[tuple[Tool, ...], str]:
     """The functions on offer, and which must be called."""
     offered = body.get("tools")
     if not offered:
         return (), "none"
-    tools = tuple(
-        Tool(each["function"]["name"], description, each["function"].get("parameters"))
-        for each in offered
-        if isinstance(each, dict) and isinstance(each.get("function"), dict)
-        for description in [each["function"].get("description") or ""]
-    )
+    if not isinstance(offered, list):
+        raise _wrong_type("tools", "an array", offered)
+    tools = tuple(_tool(index, each) for index, each in enumerate(offered))
     choice = body.get("tool_choice") or "auto"
     if isinstance(choice, dict):
         choice = (choice.get("function") or {}).get("name", "required")

@@ -3,7 +3,7 @@
 A schema is compiled once into nodes (see `nodes.py`, `containers.py`) and kept by its bytes, in
 a bounded number. What Pydantic emits is made valid by construction; where a schema uses
 keywords that cannot be (`not`, `if`, an overlapping `oneOf`), what was made is checked and thrown
-again some times. A schema that nothing fits raises InputError.
+again some times. A schema that nothing fits, or nothing that was found, raises InputError.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import orjson
 
 from penstock.errors import InputError
 from penstock.simulator.asked import Wish
-from penstock.simulator.check import type_names, valid
+from penstock.simulator.check import matches, type_names, valid
 from penstock.simulator.containers import Array, Extra, Field, Object, Sizes
 from penstock.simulator.dice import Dice
 from penstock.simulator.formats import FORMATS
@@ -50,6 +50,7 @@ _HINTS = {
     "string": ("pattern", "format", "minLength", "maxLength"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
+_ANNOTATIONS = frozenset(("title", "description", "default", "examples", "deprecated"))
 _MORE_HINTS = ("propertyNames", "minProperties", "maxProperties")
 _kept: dict[bytes, Compiled] = {}
 
@@ -91,12 +92,13 @@ class Compiled:
     def make(self, wish: Wish, dice: Dice) -> Any:
         """One instance."""
         value = self._once(wish, dice)
-        if self._watch:
-            for _ in range(_ATTEMPTS):
-                if valid(self._schema, value):
-                    break
-                value = self._once(wish, dice)
-        return value
+        if not self._watch:
+            return value
+        for _ in range(_ATTEMPTS):
+            if valid(self._schema, value):
+                return value
+            value = self._once(wish, dice)
+        raise InputError("no value was found that fits the schema")
 
     def _once(self, wish: Wish, dice: Dice) -> Any:
         return self._node.make(Making(wish, dice, _BUDGET), self._node.height + _ROOM)
@@ -134,6 +136,7 @@ class _Compiler:
         return node
 
     def _node(self, schema: Any, name: str) -> Node:
+        """The node of a schema for a property, whose name is written `owner.name`."""
         key = (name, json.dumps(schema).encode())
         if key in self._known:
             return self._known[key]
@@ -180,8 +183,8 @@ class _Compiler:
 
     def _string(self, flat: dict[str, Any], name: str) -> Node:
         low, high = flat.get("minLength", 0), flat.get("maxLength")
-        about = str(flat.get("description", ""))
-        maker = string_maker(name, about, str(flat.get("title", "")))
+        owner, _, own = name.rpartition(".")
+        maker = string_maker(own, str(flat.get("description", "")), owner)
         free = String(name, maker, low, high)
         if "pattern" in flat:
             return Written.pattern(Pattern(flat["pattern"], low, high), free)
@@ -216,19 +219,20 @@ class _Compiler:
         required = set(flat.get("required", ()))
         patterns = flat.get("patternProperties", {})
         more = flat.get("additionalProperties", True)
+        owner = name.rpartition(".")[2] or str(flat.get("title", ""))
         fields = []
         for each in dict.fromkeys([*known, *flat.get("required", ())]):
-            node = self._node(demanded(flat, each), each)
+            node = self._node(demanded(flat, each), f"{owner}.{each}")
             fields.append(Field(each, node, each in required))
         names = flat.get("propertyNames")
-        namer = None if names is None else self._node({"type": "string", "allOf": [names]}, "key")
+        namer = None if names is None else self._node({"type": "string", "allOf": [names]}, ".key")
         extras = [
             Extra(Written.pattern(Pattern(pattern), Never()), self._node(part, name), pattern)
             for pattern, part in patterns.items()
         ]
         if names is not None and patterns:
             self.flattener.watch = True
-        if more is not False:
+        if more is not False and not (patterns and more is True):
             extras.append(Extra(namer, self._node(more, name)))
         bare = "properties" not in flat and more is not False
         free = bare or isinstance(more, dict) or bool(patterns)
@@ -240,15 +244,32 @@ def _types(flat: dict[str, Any]) -> list[str]:
     """The types a flat schema allows, or the likeliest of all where it says nothing."""
     given = flat.get("type")
     if given is not None:
-        return [given] if isinstance(given, str) else list(given)
+        barred = flat.get("not")
+        types = _listed(given)
+        if isinstance(barred, dict) and barred.keys() == {"type"}:
+            types = [name for name in types if name not in _listed(barred["type"])]
+        return types
     for name, hints in _HINTS.items():
         if any(hint in flat for hint in hints):
             return [name]
     return ["object"] if any(hint in flat for hint in _MORE_HINTS) else _ALL_TYPES
 
 
+def _listed(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _prefer_numbers(flats: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A bare string beside a number is how Pydantic writes a Decimal: leave the string out."""
+    """Leave out a string that may be digits beside a number: so Pydantic writes a Decimal.
+
+    The schema does not say that such a string must be a number, but the model does.
+    """
     if not any(flat.get("type") in ("number", "integer") for flat in flats):
         return flats
-    return [flat for flat in flats if flat.get("type") != "string" or len(flat) > 1]
+    return [flat for flat in flats if not _may_be_digits(flat)]
+
+
+def _may_be_digits(flat: dict[str, Any]) -> bool:
+    if flat.get("type") != "string" or flat.keys() - _ANNOTATIONS - {"type", "pattern"}:
+        return False
+    return "pattern" not in flat or matches(flat["pattern"], "5")

@@ -43,12 +43,13 @@ from penstock.simulator.problems import (
 )
 from penstock.simulator.question import Question, Reply, Turn
 from penstock.simulator.scripts import FIXED_MODEL
+from penstock.simulator.serving import Serving
 from penstock.simulator.settings import SimulatorSettings, changed
 
 __all__ = ["Service"]
 
 _SORTED = orjson.OPT_SORT_KEYS
-_MAX_SAMPLE = (1 << 63) - 1
+_LONGEST_SAMPLE = 18
 
 
 class Service:
@@ -59,16 +60,20 @@ class Service:
         self.ledger = Ledger.open(settings.ledger)
         self._waiting: deque[tuple[Exchange, int, Delivery, float]] = deque()
         self._active = 0
+        self._bounds: tuple[int | None, int | None, float] | None = None
         self.started = loop.time()
         self.apply(settings)
 
     def apply(self, settings: SimulatorSettings) -> None:
-        """Take settings into force; buckets start full."""
+        """Take settings into force; changed limits start with full buckets."""
         self.settings = settings
         self._latency = Latency.read(settings.latency)
         self._faults = Faults.read(settings.errors)
         self._outages = Outages.read(settings.outages)
-        self._limits = Limits(settings.rpm, settings.tpm, settings.burst, self._loop.time())
+        bounds = (settings.rpm, settings.tpm, settings.burst)
+        if bounds != self._bounds:
+            self._bounds = bounds
+            self._limits = Limits(*bounds, self._loop.time())
         self._quick = b""
         plain = self._latency.none and not self._faults.steps and not self._outages.spans
         free = not self._limits.on and settings.quota is None and settings.max_concurrency is None
@@ -88,6 +93,7 @@ class Service:
         """Forget what was seen: numbers, outages and buckets start anew."""
         self.ledger = self.ledger.fresh()
         self.started = self._loop.time()
+        self._bounds = None
         self.apply(self.settings)
 
     def ask(self, exchange: Exchange, api: Api) -> None:
@@ -108,7 +114,7 @@ class Service:
         ledger = self.ledger
         number = ledger.arrive(head.method, head.path, name, digest, sample, bool(key))
         wanted = self.settings.key
-        if not key or (wanted is not None and key != wanted):
+        if wanted is not None and key != wanted:
             self._fail(exchange, api, number, wrong_key(key))
         elif self._quick and not body.get("stream"):
             done = exchange.write(self._quick)
@@ -168,8 +174,7 @@ class Service:
     ) -> Delivery:
         if fault.isdigit():
             raise fault_problem(int(fault))
-        asked = api.read(body, path, sample)
-        replies = self._replies(asked, fault)
+        asked, replies = self._understood(api, body, path, sample, fault)
         used = replies[0].prompt_tokens + sum(reply.completion_tokens for reply in replies)
         admission = self._limits.admit(used, self._loop.time())
         if not admission.passed:
@@ -179,15 +184,25 @@ class Service:
         make = stream_delivery if asked.stream else answer_delivery
         return make(api, asked, replies, number, headers, fault, self.settings.drip / 1000)
 
-    def _replies(self, asked: Asked, fault: str) -> list[Reply]:
-        if self.settings.fixed:
-            return [self._fixed for _ in asked.questions]
+    def _understood(
+        self, api: Api, body: dict[str, Any], path: str, sample: int, fault: str
+    ) -> tuple[Asked, list[Reply]]:
+        """The request read and answered, or a Problem that tells why not."""
         try:
-            if fault == "wrong_schema":
-                return [spoiled(question) for question in asked.questions]
-            return [reply_to(question) for question in asked.questions]
-        except InputError as error:
-            raise Problem.invalid(str(error), "response_format", "invalid_schema") from None
+            asked = api.read(body, path, sample)
+            if self.settings.fixed:
+                return asked, [self._fixed for _ in asked.questions]
+            make = spoiled if fault == "wrong_schema" else reply_to
+            return asked, [make(question) for question in asked.questions]
+        except Problem:
+            raise
+        except (InputError, RecursionError) as error:
+            message = str(error) or "The schema is nested too deeply."
+            raise Problem.invalid(message, "response_format", "invalid_schema") from None
+        except Exception as error:
+            # Any body may come; one that was not foreseen must not take the connection down.
+            message = f"The simulator cannot read this request: {error!r}"
+            raise Problem.invalid(message) from error
 
     def _limit_headers(self, api: Api) -> bytes:
         if not self._limits.on:
@@ -214,13 +229,10 @@ class Service:
 
     def _serve(self, exchange: Exchange, number: int, delivery: Delivery, delay: float) -> None:
         self._active += 1
-        service = _Serving(self, self.ledger, exchange, number, delivery)
-        if delay > 0:
-            service.wait(self._loop, delay)
-        else:
-            service.step(self._loop)
+        serving = Serving(exchange, delivery, self.ledger, number, self._ended)
+        serving.start(self._loop, delay)
 
-    def ended(self) -> None:
+    def _ended(self) -> None:
         """One of those being served is done; the next in line may come."""
         self._active -= 1
         if self._waiting:
@@ -248,53 +260,10 @@ class Service:
         return self.ledger.arrive(head.method, head.path, "", digest, 0, bool(_key(head.headers)))
 
 
-class _Serving:
-    """One answer on its way out. It remembers the ledger it was written in."""
-
-    __slots__ = ("_delivery", "_exchange", "_ledger", "_next", "_number", "_service", "_timer")
-
-    def __init__(
-        self, service: Service, ledger: Ledger, exchange: Exchange, number: int, delivery: Delivery
-    ) -> None:
-        self._service = service
-        self._ledger = ledger
-        self._exchange = exchange
-        self._number = number
-        self._delivery = delivery
-        self._next = 0
-        self._timer: asyncio.TimerHandle | None = None
-        exchange.on_gone = self._gone
-
-    def wait(self, loop: asyncio.AbstractEventLoop, delay: float) -> None:
-        self._timer = loop.call_later(delay, self.step, loop)
-
-    def step(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Write the next piece, and be done or wait for the one after it."""
-        delivery = self._delivery
-        written = self._exchange.write(delivery.pieces[self._next])
-        self._next += 1
-        if written and self._next < len(delivery.pieces):
-            self.wait(loop, delivery.gap)
-            return
-        self._end(written and not delivery.close)
-        self._exchange.finish(close=delivery.close)
-
-    def _gone(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._end(False)
-
-    def _end(self, complete: bool) -> None:
-        delivery = self._delivery
-        status = delivery.status if self._next else 0
-        self._ledger.finish(self._number, status, complete, delivery.prompt, delivery.completion)
-        self._service.ended()
-
-
 def _sample(raw: bytes | None) -> int:
-    if raw is None or not raw.isdigit():
+    if raw is None or not raw.isdigit() or len(raw) > _LONGEST_SAMPLE:
         return 0
-    return min(int(raw), _MAX_SAMPLE)
+    return int(raw)
 
 
 def _key(headers: dict[bytes, bytes]) -> str:

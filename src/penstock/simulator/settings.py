@@ -31,7 +31,7 @@ class SimulatorSettings:
 
     port: int = _help("Port to listen on; 0 takes a free one.", DEFAULT_PORT)
     host: str = _help("Address to listen on.", "127.0.0.1")
-    key: str | None = _help("Accept only this API key; else any non-empty one.", None)
+    key: str | None = _help("Accept only this API key; without it, any or none.", None)
     latency: str = _help("Milliseconds: 50, 50-200, normal:100:20 or lognormal:100:0.5.", "0")
     fixed: bool = _help("Give every question one fixed answer; the fastest.", False)
     rpm: int | None = _help("Requests per minute before 429.", None)

@@ -18,6 +18,7 @@ from penstock.simulator.vocabulary import (
     COMPANY_ENDS,
     COUNTRIES,
     FIRST_NAMES,
+    FOODS,
     JOBS,
     LANGUAGES,
     LAST_NAMES,
@@ -30,17 +31,12 @@ __all__ = ["string_maker", "words_of"]
 
 Maker = Callable[[Speaker], str]
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_PERSON_CUES = (
-    "person",
-    "author",
-    "first",
-    "last",
-    "full",
-    "customer",
-    "user",
-    "employee",
-    "patient",
+_READ_WORDS = 12
+_PEOPLE_WORDS = (
+    "applicant artist author candidate character contact customer doctor employee full human info "
+    "member patient person player poet profile speaker student teacher user writer"
 )
+_PEOPLE = frozenset(_PEOPLE_WORDS.split())
 
 
 def words_of(name: str) -> list[str]:
@@ -48,16 +44,16 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(name)]
 
 
-def string_maker(name: str, description: str = "", title: str = "") -> Maker:
-    """What makes strings for a property of this name."""
-    words = words_of(name) or words_of(title)
+def string_maker(name: str, description: str = "", owner: str = "") -> Maker:
+    """What makes strings for a property of this name; `owner` is what the property belongs to."""
+    words = words_of(name)
     if words and words[-1] in ("name", "names"):
-        return _name(words[:-1], f"{title} {description}".lower())
+        return _name(words[:-1] or words_of(singular(owner)))
     for word in reversed(words):
         maker = _MAKERS.get(word) or _MAKERS.get(singular(word))
         if maker is not None:
             return maker
-    for word in words_of(description)[:12] if not words else ():
+    for word in words_of(description)[:_READ_WORDS]:
         if word in _MAKERS:
             return _MAKERS[word]
     return _phrase
@@ -67,14 +63,15 @@ def _phrase(speaker: Speaker) -> str:
     return speaker.phrase()
 
 
-def _name(before: list[str], about: str) -> Maker:
-    if "first" in before or "given" in before:
+def _name(of: list[str]) -> Maker:
+    """A name of something: a person unless it is known to be of another thing."""
+    if "first" in of or "given" in of:
         return _from(FIRST_NAMES)
-    if before[-1:] in (["last"], ["family"]):
+    if "last" in of or "family" in of or "sur" in of:
         return _from(LAST_NAMES)
-    if before and before[-1] not in _PERSON_CUES:
-        return _MAKERS.get(before[-1], _phrase)
-    return _title if any(cue in about for cue in ("product", "topic", "title", "file")) else _person
+    if not of or not _PEOPLE.isdisjoint(of):
+        return _person
+    return _MAKERS.get(of[-1], _title)
 
 
 def _from(words: list[str]) -> Maker:
@@ -162,7 +159,7 @@ for _maker, _names in (
     (_from(["low", "medium", "high"]), "priority severity level difficulty"),
     (_company, "company organization organisation employer brand manufacturer publisher"),
     (_title, "title headline name product course book movie recipe song topic subtopic dish"),
-    (_sentence, "sentence instruction step goal objective fact claim quote thought tip ingredient"),
+    (_sentence, "sentence instruction step goal objective fact claim quote thought tip"),
     (_sentence, "conclusion verdict note feedback hint action finding message comment"),
     (_long, "summary description text content answer explanation reason reasoning rationale body"),
     (_long, "paragraph analysis justification response review story essay abstract bio solution"),
@@ -171,6 +168,7 @@ for _maker, _names in (
         "critique background context passage dialogue output completion poem chapter email_body",
     ),
     (_question, "question query problem prompt"),
+    (_from(FOODS), "ingredient food"),
     (_address, "address"),
     (_from(STREETS), "street"),
     (_word, "word keyword tag label token term noun animal"),

@@ -49,15 +49,28 @@ MOULDS = (
 _FIELDS = {"{t}": 0, "{n}": 1, "{m}": 2, "{a}": 3, "{v}": 4, "{d}": 5}
 
 
-def _pieces(mould: str) -> tuple[str, tuple[int, ...], int]:
-    """A mould as a %-form, the fields it wants in order, and its number of words."""
+_ARTICLED = len(_FIELDS)
+
+
+def _with_article(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" and word[:2] != "us" else f"a {word}"
+
+
+_ARTICLES = {word: _with_article(word) for word in (*NOUNS, *ADJECTIVES)}
+
+
+def _pieces(mould: str) -> tuple[str, tuple[int, ...]]:
+    """A mould as a %-form and the fields it wants in order; "a {n}" is one field of its own."""
     order = []
-    form = mould
-    position = 0
+    form = mould.replace("A {", "{").replace(" a {", " {")
+    position = at = 0
     while (position := form.find("{", position)) >= 0:
-        order.append(_FIELDS[form[position : position + 3]])
+        at = mould.index("{", at)
+        articled = mould[:at].endswith((" a ", "A "))
+        order.append(_FIELDS[form[position : position + 3]] + _ARTICLED * articled)
         form = f"{form[:position]}%s{form[position + 3 :]}"
-    return form, tuple(order), len(mould.split())
+        at += 1
+    return form, tuple(order)
 
 
 _COMPILED = tuple(_pieces(mould) for mould in MOULDS)
@@ -71,7 +84,7 @@ class Speaker:
 
     def __init__(self, dice: Dice, salient: list[str]) -> None:
         self.dice = dice
-        self.topics = [word.lower() for word in salient] or list(SUBJECTS)
+        self.topics = salient or SUBJECTS
 
     def topic(self) -> str:
         """A word of the prompt."""
@@ -84,7 +97,7 @@ class Speaker:
     def sentence(self) -> str:
         """One sentence of about a dozen words."""
         throw = self.dice.random
-        form, order, _ = _COMPILED[int(throw() * _NUMBER)]
+        form, order = _COMPILED[int(throw() * _NUMBER)]
         topics = self.topics
         words = (
             topics[int(throw() * len(topics))],
@@ -94,7 +107,10 @@ class Speaker:
             VERBS[int(throw() * len(VERBS))],
             ADVERBS[int(throw() * len(ADVERBS))],
         )
-        return form % tuple([words[index] for index in order])
+        said = form % tuple(
+            [words[at] if at < _ARTICLED else _ARTICLES[words[at - _ARTICLED]] for at in order]
+        )
+        return said[0].upper() + said[1:]
 
     def sentences(self, number: int) -> str:
         """So many sentences."""
@@ -127,7 +143,7 @@ class Speaker:
         elif kind == 1:
             said = f"{dice.pick(ADJECTIVES)} {topic} and its {self.noun()}"
         elif kind == 2:
-            said = f"{topic} as a {self.noun()}"
+            said = f"{topic} as {_ARTICLES[self.noun()]}"
         elif kind == 3:
             said = f"{self.noun()} and {self.noun()} in {topic}"
         else:
@@ -156,7 +172,7 @@ def speak(wish: Wish, dice: Dice) -> str:
         return speaker.sentences(wish.sentences)
     if wish.paragraphs:
         return "\n\n".join([speaker.sentences(3 + dice.below(3)) for _ in range(wish.paragraphs)])
-    if wish.items > 1:
+    if wish.listed:
         phrases = enumerate(speaker.distinct_phrases(wish.items), start=1)
         return "\n".join([f"{number}. {phrase}" for number, phrase in phrases])
     return speaker.of_length(130 + dice.below(290))

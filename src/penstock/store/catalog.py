@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from penstock.errors import (
     DamagedError,
+    InputError,
     NewerWorkspaceError,
     NotFoundError,
     StorageFullError,
@@ -26,6 +27,7 @@ from penstock.errors import (
 
 __all__ = ["Catalog", "endpoints", "runs"]
 
+_MOVE = "Move it aside: it holds the list of runs and endpoints, no answers."
 _metadata = sa.MetaData()
 
 meta = sa.Table(
@@ -69,16 +71,21 @@ class Catalog:
     """Runs and endpoints of one workspace."""
 
     def __init__(self, where: Path | str) -> None:
-        self.where = str(where)
+        url = _url(where)
+        self.where = str(where) if isinstance(where, Path) else url.render_as_string()
         if isinstance(where, Path):
             with self._translated():
                 if not where.exists():
                     os.close(os.open(where, os.O_CREAT | os.O_RDWR, 0o600))
-            where = f"sqlite:///{where}"
-        self._engine = sa.create_engine(where)
+        self._engine = sa.create_engine(url)
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _sqlite_pragmas)
-        self._migrate()
+            sa.event.listen(self._engine, "begin", _sqlite_begin)
+        try:
+            self._migrate()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -98,26 +105,26 @@ class Catalog:
             "counters": {},
             "message": "",
         }
-        with self._begin() as connection:
+        with self._begin(write=True) as connection:
             connection.execute(runs.insert().values(row))
 
     def update_run(self, run_id: str, **changes: Any) -> None:
         """Write what changed of a run."""
-        with self._begin() as connection:
+        with self._begin(write=True) as connection:
             connection.execute(runs.update().where(runs.c.id == run_id).values(**changes))
 
     def find_run(self, run_id: str) -> dict[str, Any] | None:
         """The run of exactly that id, if there is one."""
         with self._begin() as connection:
             row = connection.execute(runs.select().where(runs.c.id == run_id)).mappings().first()
-        return None if row is None else dict(row)
+        return None if row is None else _plain(row)
 
     def run(self, run_id: str) -> dict[str, Any]:
         """One run, by its id or an unambiguous beginning of it."""
         pattern = run_id.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         query = runs.select().where(runs.c.id.like(pattern, escape="\\"))
         with self._begin() as connection:
-            found = [dict(row) for row in connection.execute(query).mappings()]
+            found = [_plain(row) for row in connection.execute(query).mappings()]
         exact = [row for row in found if row["id"] == run_id]
         if exact or len(found) == 1:
             return (exact or found)[0]
@@ -130,13 +137,13 @@ class Catalog:
         """The newest runs first."""
         query = runs.select().order_by(runs.c.created.desc()).limit(limit)
         with self._begin() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return [_plain(row) for row in connection.execute(query).mappings()]
 
     # Endpoints --------------------------------------------------------------------------------
 
     def save_endpoint(self, name: str, spec: Mapping[str, Any]) -> None:
         """Remember an endpoint under a name, replacing the one before."""
-        with self._begin() as connection:
+        with self._begin(write=True) as connection:
             connection.execute(endpoints.delete().where(endpoints.c.name == name))
             row = {"name": name, "spec": dict(spec), "created": time.time()}
             connection.execute(endpoints.insert().values(row))
@@ -146,17 +153,17 @@ class Catalog:
         query = endpoints.select().where(endpoints.c.name == name)
         with self._begin() as connection:
             row = connection.execute(query).mappings().first()
-        return None if row is None else dict(row)
+        return None if row is None else _plain(row)
 
     def all_endpoints(self) -> list[dict[str, Any]]:
         """The saved endpoints by name."""
         with self._begin() as connection:
             query = endpoints.select().order_by(endpoints.c.name)
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return [_plain(row) for row in connection.execute(query).mappings()]
 
     def remove_endpoint(self, name: str) -> bool:
         """Forget an endpoint; False when there was none."""
-        with self._begin() as connection:
+        with self._begin(write=True) as connection:
             gone = connection.execute(endpoints.delete().where(endpoints.c.name == name))
         return bool(gone.rowcount)
 
@@ -164,6 +171,10 @@ class Catalog:
 
     def _migrate(self) -> None:
         with self._begin() as connection:
+            if self._format(connection) == len(MIGRATIONS):
+                return
+        # Looked at again with the lock in hand: several processes may open a catalog at once.
+        with self._begin(write=True) as connection:
             found = self._format(connection)
             if found > len(MIGRATIONS):
                 raise NewerWorkspaceError(
@@ -188,8 +199,9 @@ class Catalog:
             raise DamagedError(f"the catalog {self.where} does not say its format") from None
 
     @contextmanager
-    def _begin(self) -> Iterator[sa.Connection]:
-        with self._translated(), self._engine.begin() as connection:
+    def _begin(self, *, write: bool = False) -> Iterator[sa.Connection]:
+        engine = self._engine.execution_options(write=write)
+        with self._translated(), engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -210,12 +222,38 @@ class Catalog:
             if any(word in said for word in ("malformed", "not a database")):
                 raise DamagedError(
                     f"{self.where} is damaged: {said}",
-                    remedy="Move it aside: it holds the list of runs and endpoints, no answers.",
+                    remedy=_MOVE,
                 ) from None
             raise StoreError(f"{self.where}: {said}") from None
+        except ValueError as error:
+            raise DamagedError(f"{self.where} is damaged: {error}", remedy=_MOVE) from None
+
+
+def _url(where: Path | str) -> sa.URL:
+    if isinstance(where, Path):
+        return sa.URL.create("sqlite", database=str(where))
+    try:
+        return sa.make_url(where)
+    except sa.exc.ArgumentError:
+        raise InputError(
+            "the address of the catalog cannot be read",
+            remedy="Write it as postgresql+psycopg://user@host/name.",
+        ) from None
+
+
+def _sqlite_begin(connection: sa.Connection) -> None:
+    # Python's own way begins a transaction late and ends it early, around every DDL statement.
+    write = connection.get_execution_options().get("write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _plain(row: sa.RowMapping) -> dict[str, Any]:
+    """A row with names that are nothing but text; SQLAlchemy's own are not."""
+    return {str(name): value for name, value in row.items()}
 
 
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None
     connection.execute("PRAGMA busy_timeout = 30000")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

@@ -25,28 +25,13 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple
 
-from penstock.errors import DamagedError, NewerWorkspaceError, StorageFullError, StoreError
+from penstock.errors import DamagedError, StorageFullError
+from penstock.store.file import COLUMNS, REPAIR, create, open_file, translated
 from penstock.store.record import Record, RecordKind
 
-__all__ = ["COLUMNS", "Journal", "JournalStats", "Kept"]
+__all__ = ["Journal", "JournalStats", "Kept"]
 
-_FORMAT = 1
-_APPLICATION = 0x50454E53  # "PENS"
 _GROUP = 512
-_REPAIR = "Run `penstock journal repair` to save every record that can be read."
-COLUMNS = "id, key, kind, meta, request, response, checksum"
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS records (
-    id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL,
-    kind INTEGER NOT NULL,
-    meta BLOB NOT NULL,
-    request BLOB NOT NULL,
-    response BLOB NOT NULL,
-    checksum INTEGER NOT NULL
-);
-CREATE UNIQUE INDEX IF NOT EXISTS answers ON records (key) WHERE kind = 0;
-"""
 
 
 class Kept(NamedTuple):
@@ -94,7 +79,7 @@ class Journal:
 
     def create(self) -> Journal:
         """Make the file if it is not there; refuse one that is not ours."""
-        _create(self.path, self._durability)
+        create(self.path, self._durability)
         return self
 
     def close(self) -> None:
@@ -118,36 +103,40 @@ class Journal:
 
     def each(self) -> Iterator[Record | DamagedError]:
         """Every record in arrival order; a damaged one in the place of its record."""
-        with _translated(self.path), closing(self._connect()) as connection:
+        self.create()
+        with translated(self.path), closing(self._connect()) as connection:
             for row in connection.execute(f"SELECT {COLUMNS} FROM records ORDER BY id"):  # noqa: S608
                 yield self._record(row)
 
     def stats(self) -> JournalStats:
         """Counts and size."""
-        with _translated(self.path), closing(self._connect()) as connection:
+        self.create()
+        with translated(self.path), closing(self._connect()) as connection:
             counts = dict(connection.execute("SELECT kind, count(*) FROM records GROUP BY kind"))
-            ends = []
+            ends: list[float | None] = []
             for order in ("ASC", "DESC"):
                 query = f"SELECT {COLUMNS} FROM records ORDER BY id {order} LIMIT 1"  # noqa: S608
-                ends += [self._record(row) for row in connection.execute(query)]
+                row = connection.execute(query).fetchone()
+                record = None if row is None else self._record(row)
+                ends.append(record.at if isinstance(record, Record) else None)
             size = sum(
                 file.stat().st_size
                 for suffix in ("", "-wal")
                 if (file := self.path.with_name(self.path.name + suffix)).exists()
             )
-        oldest, newest = (end.at if isinstance(end, Record) else None for end in ends or (None,) * 2)
         answers, failures, replaced = (counts.get(kind, 0) for kind in RecordKind)
-        return JournalStats(answers, failures, replaced, size, oldest, newest)
+        return JournalStats(answers, failures, replaced, size, *ends)
 
     # In the two threads -----------------------------------------------------------------------
 
     def _connect(self) -> sqlite3.Connection:
-        return _open(self.path, self._durability)
+        with translated(self.path):
+            return open_file(self.path, self._durability)
 
     def _write(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
         self._look_for_room()
         results: list[Any] = []
-        with _translated(self.path):
+        with translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
                 results = [self._insert_one(connection, *item) for item in group]
@@ -182,12 +171,12 @@ class Journal:
         if isinstance(found, Record):
             return Kept(found, False)
         raise found or DamagedError(
-            f"{self.path}: the index knows a record that is not there", remedy=_REPAIR
+            f"{self.path}: the index knows a record that is not there", remedy=REPAIR
         )
 
     def _read(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
         found: dict[bytes, Any] = {}
-        with _translated(self.path):
+        with translated(self.path):
             for start in range(0, len(group), _GROUP):
                 found |= self._read_block(connection, group[start : start + _GROUP])
         return [found.get(key) for key in group]
@@ -210,10 +199,10 @@ class Journal:
         try:
             return Record.from_row(*row)
         except DamagedError as error:
-            return DamagedError(f"{self.path}: {error.message}", remedy=_REPAIR)
+            return DamagedError(f"{self.path}: {error.message}", remedy=REPAIR)
 
     def _damaged(self, number: int, what: str) -> DamagedError:
-        return DamagedError(f"{self.path}: record {number} {what}", remedy=_REPAIR)
+        return DamagedError(f"{self.path}: record {number} {what}", remedy=REPAIR)
 
     def _look_for_room(self) -> None:
         """Stops while there is still room for what is on its way."""
@@ -221,7 +210,7 @@ class Journal:
         if not self._min_free or now < self._next_look:
             return
         self._next_look = now + 1
-        with _translated(self.path):
+        with translated(self.path):
             disk = os.statvfs(self.path.parent)
         free = disk.f_bavail * disk.f_frsize
         if free < self._min_free:
@@ -317,88 +306,3 @@ def _deliver(futures: Sequence[asyncio.Future[Any]], results: Sequence[Any]) -> 
         futures[0].get_loop().call_soon_threadsafe(settle)
     except RuntimeError:
         return  # the loop is gone; what was to be written is written
-
-
-def _create(path: Path, durability: str) -> None:
-    """Make the file for the owner alone, or check that the one there is ours."""
-    with _translated(path):
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(path, timeout=30)) as connection:
-            found = _format(connection, path)
-        if found < _FORMAT:
-            with closing(_open(path, durability)) as connection:
-                connection.executescript(_SCHEMA)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {_FORMAT}")
-
-
-def _format(connection: sqlite3.Connection, path: Path) -> int:
-    """The format of a file that is ours; 0 for one that is new. Changes nothing."""
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if (application or found or tables - {"records", "answers"}) and application != _APPLICATION:
-        raise StoreError(
-            f"{path} is not a journal of Penstock",
-            remedy="Move it away. If it was one: `penstock journal repair` saves its records.",
-        )
-    if found > _FORMAT:
-        raise NewerWorkspaceError(
-            f"the journal {path} has format {found}; this version knows {_FORMAT}",
-            remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
-        )
-    return int(found)
-
-
-def _open(path: Path, durability: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=64)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
-        connection.execute("PRAGMA cache_size = -16000")
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")
-    except BaseException:
-        connection.close()
-        raise
-    connection.text_factory = bytes  # there is no text; what damage made one is still checked
-    return connection
-
-
-class _translated:  # noqa: N801
-    """Turns what SQLite says into what a person can act on."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.DatabaseError):
-            raise self._translate(error) from None
-        if isinstance(error, OSError):
-            raise StorageFullError(
-                f"{self._path} cannot be written: {error.strerror or error}",
-                remedy="Free some room or make it writable, then run again: nothing done is lost.",
-            ) from None
-
-    def _translate(self, error: sqlite3.DatabaseError) -> StoreError:
-        said = str(error)
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return DamagedError(
-                f"{self._path} is damaged: {said}",
-                remedy=_REPAIR,
-            )
-        if code in (
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_READONLY,
-            sqlite3.SQLITE_CANTOPEN,
-        ):
-            return StorageFullError(
-                f"{self._path} cannot be written: {said}",
-                remedy="Free some room or make it writable, then run again: nothing done is lost.",
-            )
-        return StoreError(f"{self._path}: {said}")

@@ -73,7 +73,7 @@ class Record(msgspec.Struct, frozen=True):
                 key,
                 response,
                 request,
-                _KINDS[kind],
+                RecordKind(kind),
                 provider,
                 model,
                 run,
@@ -83,14 +83,13 @@ class Record(msgspec.Struct, frozen=True):
                 cost,
                 source,
             )
-        except (TypeError, IndexError, msgspec.DecodeError):
+        except (TypeError, ValueError, msgspec.DecodeError):
             raise _damaged(number) from None
 
 
 _Meta = tuple[str, str, str, float, float, int, str, str]
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Meta).decode
-_KINDS = tuple(RecordKind)
 
 
 def _checksum(key: bytes, kind: int, meta: bytes, request: bytes, response: bytes) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,19 +107,25 @@ def checked_id(name: str) -> str:
 
 
 def private_folder(path: Path) -> None:
-    """A folder for the owner alone, with its parents."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A folder for the owner alone, and so its parents where they have to be made."""
+    # mkdir(parents=True) would leave the parents to the umask.
+    for folder in (*reversed(path.parents), path):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def private_file(path: Path, content: bytes = b"") -> None:
     """A file for the owner alone, replaced whole or not at all."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    handle, draft = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
