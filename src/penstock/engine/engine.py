@@ -198,6 +198,7 @@ class Engine:
             return self.stop.failure
         line = self.station.line(request.endpoint)
         self.budget.check(line.price, request.endpoint.label)
+        self.station.journal.check_room()
         progress = self.progress
         progress.asked += 1
         progress.in_flight += 1

@@ -101,6 +101,21 @@ class Journal:
         found: Record | None = await self._reader.ask(key)
         return found
 
+    def check_room(self) -> None:
+        """Refuse while there is still room for what is on its way; asked before each sending."""
+        now = time.monotonic()
+        if not self._min_free or now < self._next_look:
+            return
+        disk = os.statvfs(self.path.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if free < self._min_free:
+            raise StorageFullError(
+                f"{self.path.parent}: only {free >> 20} MiB are free, {self._min_free >> 20} are "
+                "kept in reserve (storage.min_free_mb)",
+                remedy="Free some room, then run again: nothing done is lost.",
+            )
+        self._next_look = now + 1
+
     def each(self) -> Iterator[Record | DamagedError]:
         """Every record in arrival order; a damaged one in the place of its record."""
         self.create()
@@ -134,7 +149,6 @@ class Journal:
             return open_file(self.path, self._durability)
 
     def _write(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
-        self._look_for_room()
         results: list[Any] = []
         with translated(self.path):
             connection.execute("BEGIN IMMEDIATE")
@@ -203,23 +217,6 @@ class Journal:
 
     def _damaged(self, number: int, what: str) -> DamagedError:
         return DamagedError(f"{self.path}: record {number} {what}", remedy=REPAIR)
-
-    def _look_for_room(self) -> None:
-        """Stops while there is still room for what is on its way."""
-        now = time.monotonic()
-        if not self._min_free or now < self._next_look:
-            return
-        self._next_look = now + 1
-        with translated(self.path):
-            disk = os.statvfs(self.path.parent)
-        free = disk.f_bavail * disk.f_frsize
-        if free < self._min_free:
-            self._next_look = 0
-            raise StorageFullError(
-                f"{self.path.parent}: only {free >> 20} MiB are free, {self._min_free >> 20} are "
-                "kept in reserve (storage.min_free_mb)",
-                remedy="Free some room, then run again: nothing done is lost.",
-            )
 
 
 class _Server:
