@@ -40,6 +40,8 @@ class RetryPolicy(NamedTuple):
     max_retries: int = 3
     first: float = 0.5
     longest: float = 60.0
+    patience: float = 900.0
+    """The longest Retry-After that is waited for; after a longer one the question fails."""
 
     def decide(
         self, failure: Failure, sent: Sent, attempts: int, randomness: random.Random
@@ -51,6 +53,8 @@ class RetryPolicy(NamedTuple):
         if not heals or attempts > self.max_retries:
             return RetryDecision.give_up()
         if sent.retry_after is not None:
+            if sent.retry_after > self.patience:
+                return RetryDecision.give_up()
             return RetryDecision.after(sent.retry_after)
         ceiling = min(self.longest, self.first * 2 ** (attempts - 1))
         return RetryDecision.after(randomness.uniform(0, ceiling))

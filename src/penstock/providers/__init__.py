@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock import plugins
 from penstock.endpoint import Endpoint
+from penstock.errors import EndpointError, SettingsError
 
 if TYPE_CHECKING:
     from penstock.providers.provider import Provider
@@ -24,8 +25,17 @@ def resolve(endpoint: Endpoint | str) -> Endpoint:
     provider = provider_of(endpoint)
     if endpoint.url or not provider.usual_url:
         return endpoint
-    named = (os.environ.get(name, "").strip() for name in provider.url_variables)
-    return endpoint.with_(url=next(filter(None, named), provider.usual_url))
+    for name in provider.url_variables:
+        if url := os.environ.get(name, "").strip():
+            return _at(endpoint, url, name)
+    return endpoint.with_(url=provider.usual_url)
+
+
+def _at(endpoint: Endpoint, url: str, variable: str) -> Endpoint:
+    try:
+        return endpoint.with_(url=url)
+    except EndpointError as error:
+        raise SettingsError(f"{variable}: {error.message}", remedy=error.remedy) from None
 
 
 def provider_of(endpoint: Endpoint) -> type[Provider]:

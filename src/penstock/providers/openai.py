@@ -98,12 +98,20 @@ class OpenAI(HttpProvider):
     # With what --------------------------------------------------------------------------------
 
     def _find_key(self) -> Secret | None:
-        if self._is_azure and self.endpoint.key is None:
+        if self.endpoint.key is None and self._is_own_azure():
             for name in ("AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY"):
                 if os.environ.get(name, "").strip():
                     self._azure_bearer = name.endswith("_AD_TOKEN")
                     return Secret(os.environ[name].strip())
         return super()._find_key()
+
+    def _is_own_azure(self) -> bool:
+        """Whether the usual Azure credentials may go there: to the resource that the user's own
+        variable names, or, without one, to where the user's own settings say."""
+        named = os.environ.get("AZURE_OPENAI_ENDPOINT", "").strip()
+        if not named:
+            return self._is_azure and self.endpoint.trusted
+        return self._is_azure and urlsplit(named).hostname == self._host
 
     _azure_bearer: bool = False
 

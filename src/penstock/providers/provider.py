@@ -173,7 +173,7 @@ class HttpProvider(Provider):
         """Whether the usual key may go to this address: the provider's own, or the one that the
         provider's own variable names. A key is never sent to any other host unasked."""
         usual = {self.usual_url.rstrip("/")}
-        usual |= {os.environ.get(name, "").rstrip("/") for name in self.url_variables}
+        usual |= {os.environ.get(name, "").strip().rstrip("/") for name in self.url_variables}
         return self.endpoint.url.rstrip("/") in usual - {""}
 
     def wire(self, request: Request) -> bytes:
