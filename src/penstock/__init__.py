@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.endpoint import Endpoint, Limits, Prices
     from penstock.engine.asking import ask
+    from penstock.engine.bridge import Handle
+    from penstock.engine.structured import Structured
     from penstock.engine.workbench import Workbench
     from penstock.errors import PenstockError
     from penstock.messages import audio, file, image
@@ -26,6 +28,7 @@ __all__ = [
     "Failure",
     "FailureKind",
     "Finish",
+    "Handle",
     "Limits",
     "Outcome",
     "PenstockError",
@@ -33,6 +36,7 @@ __all__ = [
     "Request",
     "Settings",
     "Simulator",
+    "Structured",
     "Usage",
     "Workbench",
     "ask",
@@ -48,6 +52,7 @@ _ROOMS = {
     "Failure": "outcome",
     "FailureKind": "outcome",
     "Finish": "outcome",
+    "Handle": "engine.bridge",
     "Limits": "endpoint",
     "Outcome": "outcome",
     "PenstockError": "errors",
@@ -55,6 +60,7 @@ _ROOMS = {
     "Request": "request",
     "Settings": "settings",
     "Simulator": "simulator",
+    "Structured": "engine.structured",
     "Usage": "outcome",
     "Workbench": "engine.workbench",
     "ask": "engine.asking",

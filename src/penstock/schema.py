@@ -114,7 +114,8 @@ class AnswerSchema:
         try:
             return jsonschema_rs.validator_for(self.schema, retriever=_refuse_reference)
         except (ValueError, jsonschema_rs.ValidationError) as error:
-            raise RequestError(f"the answer schema is no valid JSON schema: {error}") from None
+            said = str(error).strip().splitlines()[0]
+            raise RequestError(f"the answer schema is no valid JSON schema: {said}") from None
 
 
 def _schema_of(model: type[BaseModel]) -> dict[str, Any]:

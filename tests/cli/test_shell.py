@@ -125,7 +125,7 @@ def test_progress_is_live_on_a_terminal() -> None:
         (["endpoints", "add", "../up", "simulated"], Exit.INPUT, ["'../up'"]),
         (["endpoints", "add", "a", "gpt-4o", "--key", "sk-1234567890"], Exit.INPUT, ["env:NAME"]),
         (["endpoints", "add", "a", "http://169.254.169.254/v1#x"], Exit.INPUT, ["metadata"]),
-        (["journal", "stats"], Exit.INPUT, ["no journal"]),
+        (["simulate", "--port", "99999"], Exit.INPUT, ["99999", "65535"]),
         (["simulate", "--latency", "soon"], Exit.INPUT, ["soon"]),
     ],
 )
@@ -190,6 +190,13 @@ def test_a_workspace_of_a_newer_version_is_refused(shell: Shell) -> None:
     said = shell("ask", "hi", "--model", "simulated")
     assert said.code == Exit.HOST
     assert "99" in said.err and "pgrade" in said.err
+
+
+def test_a_journal_of_a_newer_workspace_is_not_even_read(shell: Shell) -> None:
+    shell("ask", "hi", "--model", "simulated")
+    assert shell("journal", "repair").out.startswith("the journal is whole")
+    Path(".penstock/workspace.json").write_text('{"format": 99}')
+    assert shell("journal", "stats").code == Exit.HOST
 
 
 def test_a_journal_that_is_none_is_named_and_can_be_repaired(shell: Shell) -> None:

@@ -309,6 +309,19 @@ async def test_a_full_disk_stops_sending_at_once_and_loses_nothing_that_was_ackn
     assert await answered(Engine(station), Request.of(endpoint, "Lost 1"))
 
 
+async def test_too_little_room_is_noticed_before_anything_is_sent(
+    tmp_path: Path, endpoint: Endpoint, simulator: Simulator
+) -> None:
+    journal = Journal(tmp_path / "journal.db", min_free=1 << 60)
+    async with Station(journal) as station:
+        engine = Engine(station)
+        failure = await failed(engine, Request.of(endpoint, "Is there room?"))
+    assert failure.kind is FailureKind.STORAGE
+    assert "min_free_mb" in failure.message
+    assert engine.error is not None
+    assert simulator.summary()["requests"] == 0
+
+
 async def test_a_provider_that_raises_fails_its_row_and_says_so(
     station: Station, offline: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -178,3 +178,36 @@ def test_a_script_with_asyncio_run_just_ends_when_it_is_done(tmp_path: Path) -> 
         tmp_path,
     )
     assert said.split() == ["True"]
+
+
+def test_one_workbench_after_another_may_use_the_network(tmp_path: Path) -> None:
+    said = run_script(
+        """
+        import threading
+        import penstock
+        from penstock.simulator import Simulator
+
+        with Simulator() as simulator:
+            endpoint = penstock.Endpoint("openai", "simulated", simulator.url)
+
+            def one(number):
+                with penstock.Workbench() as bench:
+                    print(penstock.ask(f"Hi {number}", model=endpoint, workbench=bench).ok)
+
+            for number in range(4):
+                one(number)
+                thread = threading.Thread(target=one, args=(-number - 1,))
+                thread.start()
+                thread.join()
+        """,
+        tmp_path,
+    )
+    assert said.split() == ["True"] * 8
+
+
+def test_off_asks_anew_each_time_and_read_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not penstock.ask("Fresh", model="simulated", cache="off").recorded
+    assert not penstock.ask("Fresh", model="simulated", cache="off").recorded
+    endpoint = penstock.Endpoint("openai", "simulated", key="env:NOT_SET_ANYWHERE")
+    failure = penstock.ask("Recorded?", model=endpoint, cache="read")
+    assert failure.kind is FailureKind.NOT_RECORDED

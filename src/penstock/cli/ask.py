@@ -24,6 +24,7 @@ _EXITS = {
     FailureKind.INVALID_ANSWER: Exit.PROCESSING,
     FailureKind.NOT_RECORDED: Exit.PROCESSING,
     FailureKind.INTERNAL: Exit.FAULT,
+    FailureKind.BUDGET: Exit.STOPPED,
 }
 
 

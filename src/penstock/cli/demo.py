@@ -76,13 +76,19 @@ def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulate
             [(row["topic"], row["form"], _cell(outcome)) for row, outcome in done.rows],
         )
         counters = done.run.progress.counters()
-        console.print(f"\n{len(done.rows)} rows, {tokens_line(counters)}")
+        console.print(f"\n{counters['rows_done']} of {len(rows)} rows, {tokens_line(counters)}")
         if counters["recorded"]:
-            console.print(f"{counters['recorded']} answers were in the journal: nothing was sent.")
+            console.print(_recorded_line(counters))
         console.print(f"answers    {safe(str(done.run.folder / 'answers.jsonl'))}", soft_wrap=True)
         console.print(f"journal    {safe(str(bench.workspace.journal))}", soft_wrap=True)
         console.print(f"see also   penstock runs show {done.run.id}", soft_wrap=True)
         return exit_code(done.run.state)
+
+
+def _recorded_line(counters: dict[str, Any]) -> str:
+    found = f"{counters['recorded']} answers were in the journal"
+    asked = counters["asked"]
+    return f"{found}; {asked} were asked." if asked else f"{found}: nothing was sent."
 
 
 def _cell(outcome: Any) -> str:

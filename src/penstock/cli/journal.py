@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from penstock.cli import complain
 from penstock.cli.show import out, print_json, safe, since
-from penstock.errors import DamagedError, Exit, NotFoundError
+from penstock.errors import DamagedError, Exit
 from penstock.store import Journal
 
 __all__ = ["app"]
@@ -22,6 +22,8 @@ Json = Annotated[bool, Parameter(name="--json", negative="")]
 def stats(*, as_json: Json = False) -> int:
     """Count what lies in the journal."""
     journal = _journal()
+    if journal is None:
+        return Exit.OK
     found = journal.stats()
     if as_json:
         print_json({"path": str(journal.path), **found._asdict()})
@@ -32,7 +34,7 @@ def stats(*, as_json: Json = False) -> int:
         ("answers", f"{found.answers:,}"),
         ("failures", f"{found.failures:,} (kept for audit; asked again by any later run)"),
         ("replaced", f"{found.replaced:,}"),
-        ("size", f"{found.size / 1e6:,.1f} MB"),
+        ("size", _size(found.size)),
         ("oldest", since(found.oldest)),
         ("newest", since(found.newest)),
     ):
@@ -44,6 +46,8 @@ def stats(*, as_json: Json = False) -> int:
 def check() -> int:
     """Read every record and compare it with its checksum."""
     journal = _journal()
+    if journal is None:
+        return Exit.OK
     whole = damaged = 0
     for record in journal.each():
         if isinstance(record, DamagedError):
@@ -66,6 +70,11 @@ def repair() -> int:
     from penstock.store.repair import repair as repair_file
 
     journal = _journal()
+    if journal is None:
+        return Exit.OK
+    if _is_whole(journal):
+        out().print("the journal is whole: there is nothing to repair")
+        return Exit.OK
     done = repair_file(journal)
     out().print(
         f"{done.saved:,} records saved, {done.lost:,} could not be read; "
@@ -75,12 +84,22 @@ def repair() -> int:
     return Exit.OK
 
 
-def _journal() -> Journal:
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
+
+
+def _journal() -> Journal | None:
     from penstock.engine.workbench import Workbench
 
     bench = Workbench()
-    if not bench.workspace.journal.exists():
-        raise NotFoundError(
-            f"there is no journal in {bench.workspace.path}", remedy="It begins with the first run."
-        )
+    if not bench.workspace.check().journal.exists():
+        complain(f"there is no journal in {bench.workspace.path}", "It begins with the first run.")
+        return None
     return bench.journal()
+
+
+def _is_whole(journal: Journal) -> bool:
+    try:
+        return not any(isinstance(record, DamagedError) for record in journal.each())
+    except DamagedError:
+        return False

@@ -107,4 +107,4 @@ def _tell(host: str, port: int) -> None:
     url = f"http://{shown}:{port}/v1"
     console = out()
     console.print(f"A simulated model listens on {url} (Ctrl-C ends it). Try:")
-    console.print(f'  penstock ask "Hello" --model {url}#any')
+    console.print(f'  penstock ask "Hello" --model {url}#simulated')

@@ -45,8 +45,7 @@ def ask(
     thread = bench.thread
     engine = bench.engine(thread.station, cache=cache)
 
-    async def work(station: Station) -> Outcome | Structured | Failure:
-        station.line(request.endpoint)  # a missing key is said before anything begins
+    async def work(_station: Station) -> Outcome | Structured | Failure:
         if request.schema is not None:
             reasks = bench.settings.llm.reasks
             return await ask_structured(engine, request, reasks=reasks, on_text=on_text)

@@ -28,50 +28,65 @@ _TICK = 0.1
 
 
 class EngineThread:
-    """A loop in a thread of its own, with a station open in it."""
+    """A station, open in the engine's loop."""
 
     def __init__(self, make: Callable[[], Station]) -> None:
-        self._make = make
-        self._ready: Future[Station] = Future()
-        self._closing: asyncio.Event | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = threading.Thread(target=self._run, name="penstock-engine", daemon=True)
-        self._thread.start()
-        self.station = self._ready.result()
+        self._loop = _engine_loop()
+        self._closing = asyncio.Event()
+        ready: Future[Station] = Future()
+        self._served = asyncio.run_coroutine_threadsafe(self._serve(make, ready), self._loop)
+        self.station = ready.result()
         atexit.register(self.close)
 
     def submit(self, work: Callable[[Station], Coroutine[Any, Any, T]]) -> Future[T]:
         """Start work in the engine's loop."""
-        assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work(self.station), self._loop)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Call something in the engine's loop, soon."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: there is nothing to tell
-                self._loop.call_soon_threadsafe(function, *arguments)
+        self._loop.call_soon_threadsafe(function, *arguments)
 
     def close(self, patience: float = 40.0) -> None:
         """Drain and close the station."""
         atexit.unregister(self.close)
-        if self._closing is not None:
-            self.call(self._closing.set)
-        self._thread.join(patience)
+        self.call(self._closing.set)
+        with suppress(NotYetError):  # what is left ends with the process
+            self._served.result(patience)
 
-    def _run(self) -> None:
+    async def _serve(self, make: Callable[[], Station], ready: Future[Station]) -> None:
         try:
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                runner.run(self._serve())
+            station = await make().__aenter__()
         except BaseException as error:
-            if not self._ready.done():
-                self._ready.set_exception(error)
+            ready.set_exception(error)
+            return
+        ready.set_result(station)
+        await self._closing.wait()
+        await station.__aexit__(None, None, None)
 
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._closing = asyncio.Event()
-        async with self._make() as station:
-            self._ready.set_result(station)
-            await self._closing.wait()
+
+_loop: asyncio.AbstractEventLoop | None = None
+_loop_lock = threading.Lock()
+
+
+def _engine_loop() -> asyncio.AbstractEventLoop:
+    """The one loop of all engines in this process, in a thread that never ends.
+
+    It may not end: pyreqwest crashes the process when the thread that first used it is gone.
+    """
+    global _loop
+    with _loop_lock:
+        if _loop is None:
+            _loop = _new_loop()
+            threading.Thread(target=_loop.run_forever, name="penstock-engine", daemon=True).start()
+        return _loop
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 class Handle(Generic[T]):
@@ -156,11 +171,3 @@ def _inside_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop

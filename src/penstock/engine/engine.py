@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from decimal import Decimal
 from hashlib import sha256
@@ -70,7 +71,7 @@ class Engine:
         self._drain = drain
         self._waiting: set[asyncio.Future[Outcome]] = set()
         self._on_ask = on_ask
-        self._salt = run.encode()
+        self._salt = run.encode() or os.urandom(16)
 
     # One question -----------------------------------------------------------------------------
 

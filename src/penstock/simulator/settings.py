@@ -73,6 +73,8 @@ def checked(settings: SimulatorSettings) -> SimulatorSettings:
         value = getattr(settings, name)
         if value is not None and value < 0:
             raise InputError(f"{name} is {value}, but must be 0 or more")
+    if settings.port > 65535:
+        raise InputError(f"port is {settings.port}, but must be at most 65535")
     Latency.read(settings.latency)
     Faults.read(settings.errors)
     Outages.read(settings.outages)

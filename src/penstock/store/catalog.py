@@ -71,13 +71,13 @@ class Catalog:
     """Runs and endpoints of one workspace."""
 
     def __init__(self, where: Path | str) -> None:
-        url = _url(where)
+        self._engine = _engine(where)
+        url = self._engine.url
         self.where = str(where) if isinstance(where, Path) else url.render_as_string()
         if isinstance(where, Path):
             with self._translated():
                 if not where.exists():
                     os.close(os.open(where, os.O_CREAT | os.O_RDWR, 0o600))
-        self._engine = sa.create_engine(url)
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _sqlite_pragmas)
             sa.event.listen(self._engine, "begin", _sqlite_begin)
@@ -229,15 +229,21 @@ class Catalog:
             raise DamagedError(f"{self.where} is damaged: {error}", remedy=_MOVE) from None
 
 
-def _url(where: Path | str) -> sa.URL:
-    if isinstance(where, Path):
-        return sa.URL.create("sqlite", database=str(where))
+def _engine(where: Path | str) -> sa.Engine:
     try:
-        return sa.make_url(where)
-    except sa.exc.ArgumentError:
+        if isinstance(where, Path):
+            return sa.create_engine(sa.URL.create("sqlite", database=str(where)))
+        return sa.create_engine(where)
+    except (sa.exc.ArgumentError, ValueError):
+        # Without the address itself: there may be a password in it.
         raise InputError(
             "the address of the catalog cannot be read",
             remedy="Write it as postgresql+psycopg://user@host/name.",
+        ) from None
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the catalog needs the package {error.name}",
+            remedy="Run: pip install 'penstock[postgres]'",
         ) from None
 
 

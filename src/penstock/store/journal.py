@@ -106,7 +106,8 @@ class Journal:
         now = time.monotonic()
         if not self._min_free or now < self._next_look:
             return
-        disk = os.statvfs(self.path.parent)
+        with translated(self.path):
+            disk = os.statvfs(self.path.parent)
         free = disk.f_bavail * disk.f_frsize
         if free < self._min_free:
             raise StorageFullError(
@@ -170,6 +171,7 @@ class Journal:
 
     def insert(self, connection: sqlite3.Connection, record: Record, replace: bool = False) -> Kept:
         """Add a record inside an open transaction."""
+        row = record.row()
         if replace:
             connection.execute(
                 "UPDATE records SET kind = 2 WHERE key = ? AND kind = 0", (record.key,)
@@ -177,7 +179,7 @@ class Journal:
         done = connection.execute(
             "INSERT OR IGNORE INTO records (key, kind, meta, request, response, checksum) "
             "VALUES (?, ?, ?, ?, ?, ?)",
-            record.row(),
+            row,
         )
         if done.rowcount:
             return Kept(record, True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,11 +84,12 @@ class Pages:
     def _cell(self, page: bytes, start: int) -> Cell:
         length, start = _varint(page, start)
         number, start = _varint(page, start)
-        if not 0 < length < len(self._main) + len(self._wal):
-            raise ValueError(length)
-        with suppress(IndexError, ValueError, DamagedError):
-            columns = _columns(self._payload(page, start, length))
-            return Cell(number, Record.from_row(number, *columns[1:]))
+        types, ends = _header(page[start : start + 100])
+        if ends[-1] != length:
+            raise ValueError(length)  # no cell of ours: not worth following where it leads
+        with suppress(ValueError, DamagedError):
+            _, *columns = _columns(self._payload(page, start, length), types, ends)
+            return Cell(number, Record.from_row(number, *columns))
         return Cell(number, None)
 
     def _payload(self, page: bytes, start: int, length: int) -> bytes:
@@ -118,24 +120,28 @@ def _mapped(path: Path) -> bytes | mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _columns(payload: bytes) -> list[Any]:
-    end, place = _varint(payload, 0)
-    types = []
-    while place < end:
+def _header(payload: bytes) -> tuple[list[int], list[int]]:
+    """The types of a record's columns, and where each of them ends, behind the header's own end."""
+    size, place = _varint(payload, 0)
+    types: list[int] = []
+    ends = [size]
+    while place < size and len(types) < _COLUMNS:
         kind, place = _varint(payload, place)
         types.append(kind)
-    if len(types) != _COLUMNS:
-        raise ValueError(types)
-    made: list[Any] = []
-    for kind in types:
-        start, end = end, end + (_WIDTHS.get(kind, 0) if kind < 12 else (kind - 12) // 2)
+        ends.append(ends[-1] + (_WIDTHS.get(kind, 0) if kind < 12 else (kind - 12) // 2))
+    if place != size or len(types) != _COLUMNS:
+        raise ValueError(size)
+    return types, ends
+
+
+def _columns(payload: bytes, types: list[int], ends: list[int]) -> Iterator[Any]:
+    for kind, (start, end) in zip(types, pairwise(ends), strict=True):
         if kind >= 12:
-            made.append(payload[start:end])
+            yield payload[start:end]
         elif kind in _WIDTHS:
-            made.append(int.from_bytes(payload[start:end], "big", signed=True))
+            yield int.from_bytes(payload[start:end], "big", signed=True)
         else:
-            made.append(_CONSTANTS.get(kind))
-    return made
+            yield _CONSTANTS.get(kind)
 
 
 def _varint(data: bytes, start: int) -> tuple[int, int]:

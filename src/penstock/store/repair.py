@@ -1,23 +1,27 @@
 """Saving what can be read of a damaged journal into a fresh one.
 
-Nothing is asked of SQLite: the records are taken from the pages (see `pages.py`), so that damage
-costs the records it lies on and no others. The damaged file is never changed, only renamed.
+The records are taken from the pages themselves (see `pages.py`), so that damage costs the records
+it lies on and no others; SQLite is only asked for what its index still knows. The damaged file is
+never changed, only renamed.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
-from penstock.errors import HeldError
-from penstock.store.file import SCHEMA, create, open_file, translated
+from penstock.errors import DamagedError, HeldError, StoreError
+from penstock.store.file import COLUMNS, SCHEMA, create, open_file, translated
 from penstock.store.journal import Journal
-from penstock.store.pages import Pages
+from penstock.store.pages import Cell, Pages
+from penstock.store.record import Record
 
 __all__ = ["Repaired", "repair"]
 
@@ -33,6 +37,19 @@ _OUTDATED = """
 UPDATE records SET kind = 2
 WHERE kind = 0 AND id NOT IN (SELECT max(id) FROM records WHERE kind = 0 GROUP BY key)
 """
+_HOLD = """
+import os, sqlite3, sys
+held = False
+try:
+    connection = sqlite3.connect(sys.argv[1], uri=True, timeout=0.5)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+except sqlite3.DatabaseError as error:
+    held = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+print("held" if held else "alone", flush=True)
+sys.stdin.read()
+os._exit(0)
+"""
 
 
 class Repaired(NamedTuple):
@@ -47,6 +64,8 @@ def repair(journal: Journal) -> Repaired:
     """Replace a journal by what can be read of it."""
     path = journal.path
     fresh = path.with_name("journal.new.db")
+    if not path.exists():
+        raise StoreError(f"there is no journal {path}")
     with translated(path), _held_alone(path):
         _remove(fresh)
         create(fresh, "full")
@@ -65,58 +84,51 @@ def _save(path: Path, connection: sqlite3.Connection) -> tuple[int, int]:
     broken = set()
     connection.execute("BEGIN")
     connection.execute("DROP INDEX answers")
-    for cell in Pages(path).cells():
-        if cell.record is None:
-            broken.add(cell.number)
+    for number, record in chain(Pages(path).cells(), _indexed(path)):
+        if record is None:
+            broken.add(number)
             continue
-        number = cell.number if 0 < cell.number < _LARGEST_NUMBER else None
-        row = cell.record.row()
-        if not connection.execute(_INSERT, (number, *row)).rowcount:
-            connection.execute(_INSERT, (None, *row))
+        known = number if 0 < number < _LARGEST_NUMBER else None
+        if not connection.execute(_INSERT, (known, *record.row())).rowcount:
+            connection.execute(_INSERT, (None, *record.row()))
     connection.execute(_OUTDATED)
     for statement in SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     numbers = {number for (number,) in connection.execute("SELECT id FROM records")}
-    return len(numbers), len((broken | _indexed(path)) - numbers)
+    return len(numbers), len(broken - numbers)
 
 
-def _indexed(path: Path) -> set[int]:
-    """The numbers that the index of the damaged file knows, as far as it can be read."""
-    numbers = set()
-    with suppress(sqlite3.DatabaseError), closing(_read_only(path)) as connection:
-        query = "SELECT id FROM records INDEXED BY answers WHERE kind = 0"
-        for (number,) in connection.execute(query):
-            numbers.add(number)
-    return numbers
+def _indexed(path: Path) -> Iterator[Cell]:
+    """What the index knows, as far as it can be read; it has keys of its own."""
+    query = f"SELECT {COLUMNS} FROM records INDEXED BY answers WHERE kind = 0"  # noqa: S608
+    with suppress(sqlite3.DatabaseError), closing(_unlocked(path)) as connection:
+        connection.text_factory = bytes
+        for row in connection.execute(query):
+            try:
+                yield Cell(row[0], Record.from_row(*row))
+            except DamagedError:
+                yield Cell(row[0], None)
 
 
 @contextmanager
 def _held_alone(path: Path) -> Iterator[None]:
-    """Refuses while anybody has the journal open; leaves its write-ahead log as it is."""
-    with closing(_read_only(path)) as reader:
-        with closing(sqlite3.connect(path, timeout=0.5, isolation_level=None)) as connection:
-            try:
-                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-                connection.execute("SELECT count(*) FROM sqlite_master")
-                connection.execute("PRAGMA locking_mode = NORMAL")
-                connection.execute("SELECT count(*) FROM sqlite_master")
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                    raise HeldError(
-                        f"{path} is in use", remedy="Stop the runs that use it, then run again."
-                    ) from None
-            except sqlite3.DatabaseError:
-                pass  # too damaged to be in use
-            with suppress(sqlite3.DatabaseError):
-                # While this one looks, closing the other does not fold the log into the file.
-                reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    """Nobody else may have the journal open meanwhile.
+
+    A child holds the lock, because it can end without closing the file: that would fold the log
+    into it.
+    """
+    command = [sys.executable, "-I", "-c", _HOLD, f"{path.absolute().as_uri()}?mode=rw"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        if child.stdout.readline() != b"alone\n":
+            raise HeldError(f"{path} is in use", remedy="Stop the runs that use it.")
         yield
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1)
+def _unlocked(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
 
 
 def _free_name(path: Path) -> Path:

@@ -62,6 +62,14 @@ class Workspace:
         """The folder of one run."""
         return self.runs / checked_id(run_id)
 
+    def check(self) -> Workspace:
+        """Refuse a workspace that this version cannot read; writes nothing."""
+        marker = self.path / "workspace.json"
+        with storage_errors(self.path):
+            if marker.exists():
+                self._check_format(marker)
+        return self
+
     def prepare(self) -> Workspace:
         """Make the folder if it is not there; refuse it if it is not ours to write."""
         marker = self.path / "workspace.json"
