@@ -13,9 +13,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from measure import machine
+from benchmarks.measure import machine
 
 _SHELL = str(Path(sys.executable).with_name("penstock"))
 CASES = {

@@ -17,9 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from measure import Meter, ServerBusyError, in_child, machine, pinned_server
+from benchmarks.measure import Meter, ServerBusyError, in_child, machine, pinned_server
 
 _PROMPT = "Write three sentences about the number {}, for people who like rivers."
 

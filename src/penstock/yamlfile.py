@@ -76,18 +76,21 @@ class Document:
         return f"{self.name}:{self.place(*path).line}"
 
 
-def read(path: Path, name: str | None = None) -> Document:
-    """Read a file; `name` is how messages call it. Raises InputError."""
+def read(path: Path, name: str | None = None, *, numbers: bool = True) -> Document:
+    """Read a file; `name` is how messages call it. Raises InputError.
+
+    Without `numbers` they stay as they are written, for what must be exact.
+    """
     shown = str(path) if name is None else name
     try:
         with path.open("rb") as stream:
             body = stream.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"{shown} cannot be read: {error.strerror or error}") from None
-    return parse(body, shown)
+    return parse(body, shown, numbers=numbers)
 
 
-def parse(body: str | bytes, name: str) -> Document:
+def parse(body: str | bytes, name: str, *, numbers: bool = True) -> Document:
     """Read a text. Raises InputError that names every place where it is wrong."""
     if len(body) > LARGEST:
         raise InputError(f"{name} is larger than {LARGEST >> 20} MiB, the most that is read")
@@ -102,7 +105,7 @@ def parse(body: str | bytes, name: str) -> Document:
 
     import yaml
 
-    builder = _Builder(name)
+    builder = _Builder(name, numbers)
     # libyaml where it is there: ten times faster.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
@@ -137,7 +140,8 @@ class _Frame:
 class _Builder:
     """Makes data of events, noting what is wrong; goes on after it where that makes sense."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, numbers: bool) -> None:
+        self._numbers = numbers
         self._name = name
         self._problems: list[str] = []
         self._frames: list[_Frame] = []
@@ -209,7 +213,7 @@ class _Builder:
         value = event.value
         if event.implicit[0]:
             try:
-                value = _resolved(event.value)
+                value = _resolved(event.value, self._numbers)
             except ValueError:
                 self._note(place, f"a number of {len(event.value)} digits is too long")
         self._put(value, place, {})
@@ -242,9 +246,11 @@ def _place(mark: _YamlMark | None) -> Place:
     return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
 
 
-def _resolved(text: str) -> Any:
+def _resolved(text: str, numbers: bool) -> Any:
     if text in _WORDS:
         return _WORDS[text]
+    if not numbers:
+        return text
     if _INT.fullmatch(text):
         return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
     if _FLOAT.fullmatch(text):

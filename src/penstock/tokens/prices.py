@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from penstock import yamlfile
 from penstock.endpoint import Endpoint, Prices
-from penstock.errors import EndpointError, SettingsError
+from penstock.errors import EndpointError, InputError, SettingsError
 from penstock.outcome import Usage
 
 if TYPE_CHECKING:
@@ -338,36 +339,7 @@ def _own_prices(where: str, given: object) -> Prices:
 
 
 def _read(path: Path) -> Any:
-    # Few people have a table of their own; the others need not load YAML.
-    import yaml
-
-    class Loader(yaml.BaseLoader):
-        """Every scalar stays text, nothing is said twice, no aliases."""
-
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                untyped: Any = self
-                raise yaml.MarkedYAMLError(
-                    problem="aliases are not allowed",
-                    problem_mark=untyped.peek_event().start_mark,
-                )
-            return super().compose_node(parent, index)
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            seen: set[object] = set()
-            for key, _ in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                    problem = f"{key.value!r} stands here twice"
-                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-                seen.add(str(key.value))
-            return super().construct_mapping(node, deep)
-
     try:
-        return yaml.load(path.read_text("utf-8"), Loader)  # noqa: S506 (it builds text only)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}") from None
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise SettingsError(f"{path}{line}: {error.problem}") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise SettingsError(f"{path} is no YAML file: {error}") from None
+        return yamlfile.read(path, numbers=False).data
+    except InputError as error:
+        raise SettingsError(error.message, remedy=error.remedy) from None
