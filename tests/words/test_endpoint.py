@@ -300,7 +300,7 @@ def test_a_price_is_exact() -> None:
 @pytest.mark.parametrize("name", ["input", "output"])
 def test_the_two_prices_are_both_wanted(name: str) -> None:
     with pytest.raises(EndpointError, match=rf"prices\.{name} is None"):
-        Prices(**({"input": 1, "output": 1} | {name: None}))
+        Prices(**({"input": 1, "output": 1} | {name: None}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, True, "5", []])

@@ -63,11 +63,13 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_loads_nothing_heavy_writes_nothing_and_calls_nobody(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
     done = subprocess.run(
         [sys.executable, "-c", _CHILD],
         capture_output=True,
         text=True,
-        cwd=tmp_path / "work",
+        cwd=here,
         env=os.environ | {"PENSTOCK_HOME": str(tmp_path / "workspace")},
         check=True,
         timeout=60,
@@ -85,4 +87,4 @@ def test_importing_loads_nothing_heavy_writes_nothing_and_calls_nobody(tmp_path:
     new = set(modules) - set(json.loads(bare.stdout))
     assert {name for name in new if name.startswith("penstock")} == {"penstock"}
     assert not (tmp_path / "workspace").exists()
-    assert list((tmp_path / "work").iterdir()) == []
+    assert list(here.iterdir()) == []

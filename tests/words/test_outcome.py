@@ -48,7 +48,7 @@ def test_a_failure_is_not_ok() -> None:
 def test_outcomes_do_not_change() -> None:
     for outcome in (Answer("x"), Failure(FailureKind.TIMEOUT, "x"), Usage(1, 2)):
         with pytest.raises(AttributeError):
-            outcome.id = "other"  # type: ignore[union-attr]
+            outcome.id = "other"  # type: ignore[union-attr, misc]
 
 
 def test_usage_counts_cached_and_reasoning_tokens_once() -> None:

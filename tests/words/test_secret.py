@@ -143,8 +143,11 @@ def test_a_key_file_is_read_and_stripped(tmp_path: Path) -> None:
     assert resolve(f"file:{tmp_path / 'key'}").reveal() == CANARY
 
 
-def test_a_key_file_in_the_home_folder_is_found() -> None:
-    Path("~/key").expanduser().write_text(CANARY)
+def test_a_key_file_in_the_home_folder_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "key").write_text(CANARY)
     assert resolve("file:~/key").reveal() == CANARY
 
 

@@ -45,11 +45,6 @@ async def ask_structured(
         attempts += outcome.attempts
         if outcome.refused:
             return Structured(outcome, None)
-        # Off the engine's loop: a validator may be the user's own code.
-        [read] = await engine.station.users.call(request.schema.read, [(outcome.text,)])
-        if not isinstance(read, Raised):
-            return Structured(outcome, read)
-        problem = str(read.error) or type(read.error).__name__
         if outcome.finish is Finish.LENGTH:
             return Failure(
                 FailureKind.TRUNCATED,
@@ -57,6 +52,11 @@ async def ask_structured(
                 "give a larger max_tokens",
                 attempts,
             )
+        # Off the engine's loop: a validator may be the user's own code.
+        [read] = await engine.station.users.call(request.schema.read, [(outcome.text,)])
+        if not isinstance(read, Raised):
+            return Structured(outcome, read)
+        problem = str(read.error) or type(read.error).__name__
         if not reasks:
             return Failure(FailureKind.INVALID_ANSWER, problem, attempts)
         reasks -= 1

@@ -38,7 +38,7 @@ class Workspace:
             return cls(home)
         here = (start or Path.cwd()).absolute()
         for folder in (here, *here.parents):
-            if (folder / ".penstock").is_dir():
+            if _is_ours(folder / ".penstock"):
                 return cls(folder / ".penstock")
         return cls(here / ".penstock")
 
@@ -102,6 +102,14 @@ class Workspace:
                 f"the workspace {self.path} has format {found}; this version knows {FORMAT}",
                 remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
             )
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether it may be found: a folder that somebody else planted upward is passed by."""
+    try:
+        return folder.is_dir() and os.getuid() in (0, folder.stat().st_uid)
+    except OSError:
+        return False
 
 
 def checked_id(name: str) -> str:
