@@ -1,4 +1,4 @@
-"""Rows through `map` + `ask` + the journal, against the bare transport, in one run.
+"""Rows through the engine and through a Prompter, against the bare transport, in one run.
 
     python benchmarks/throughput.py [--rows 20000] [--latency 0] [--concurrency 256]
 
@@ -77,12 +77,42 @@ async def engine(url: str, rows: int, concurrency: int, pid: int) -> dict[str, A
             return report
 
 
+def prompter(url: str, rows: int, concurrency: int, pid: int) -> dict[str, Any]:
+    """A whole job: prompt function, key, limiter, durable journal, parse function, Arrow table."""
+    from penstock import Endpoint, Limits, Prompter, Workbench
+
+    with (
+        tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as folder,
+        Workbench(workspace=folder) as bench,
+    ):
+        endpoint = Endpoint(
+            "openai", "simulated-fixed", url, key="a-key-of-no-worth",
+            limits=Limits(concurrency=concurrency),
+        )  # fmt: skip
+        ask = Prompter(
+            endpoint,
+            lambda row: _PROMPT.format(row["number"]),
+            lambda row, text: {"number": row["number"], "text": text},
+            workbench=bench,
+        )
+        ask([{"number": -1}])  # what is loaded when first used is loaded now
+        meter = Meter(pid)
+        table = ask({"number": number} for number in range(rows))
+        report = meter.report(rows)
+        assert len(table) == rows, len(table)
+        return report
+
+
 def client(kind: str, url: str, rows: int, concurrency: int, pid: int) -> None:
     """One measurement in a process of its own."""
     import uvloop
 
-    work = {"bare": bare, "engine": engine}[kind]
-    sys.stdout.write(json.dumps(uvloop.run(work(url, rows, concurrency, pid))) + "\n")
+    if kind == "prompter":
+        found = prompter(url, rows, concurrency, pid)
+    else:
+        work = {"bare": bare, "engine": engine}[kind]
+        found = uvloop.run(work(url, rows, concurrency, pid))
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 def main() -> None:
@@ -99,7 +129,7 @@ def main() -> None:
         return
     best: dict[str, dict[str, Any]] = {}
     with pinned_server(fixed=True, latency=given.latency) as server:
-        for kind in ("bare", "engine") * given.repeats:
+        for kind in ("bare", "engine", "prompter") * given.repeats:
             arguments = (kind, server.url, given.rows, given.concurrency, server.pid)
             try:
                 found = in_child(__file__, "--client", *arguments)
@@ -116,7 +146,9 @@ def main() -> None:
             f"{kind:8} {found['per_second']:9,.0f}/s  {found['cpu_us']:6.0f} us CPU  "
             f"{found['peak_mb']:5.0f} MB  server {found['server_busy']:.0%} busy"
         )
-    print(f"ratio    {best['engine']['per_second'] / best['bare']['per_second']:.2f}")
+    for kind in ("engine", "prompter"):
+        ratio = best[kind]["per_second"] / best["bare"]["per_second"]
+        print(f"{kind} / bare: {ratio:.2f}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from penstock import logs
+from penstock.engine.workbench import close
 from penstock.simulator import Simulator
 
 _FOREIGN = ("PENSTOCK_", "OPENAI_", "AZURE_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "SSL_CERT")
@@ -30,6 +31,7 @@ def _own_world(
     work.mkdir()
     monkeypatch.chdir(work)
     yield
+    close()
     logs.reset()
 
 

@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.endpoint import Endpoint, Limits, Prices
+    from penstock.engine.accounts import usage
     from penstock.engine.asking import ask
     from penstock.engine.bridge import Handle
     from penstock.engine.structured import Structured
-    from penstock.engine.workbench import Workbench
+    from penstock.engine.workbench import Workbench, close
     from penstock.errors import PenstockError
+    from penstock.generate import LLM, Prompter
     from penstock.messages import audio, file, image
     from penstock.outcome import Answer, Failure, FailureKind, Finish, Outcome, Usage
     from penstock.plugins import register
     from penstock.request import Request
     from penstock.settings import Settings
     from penstock.simulator import Simulator
+    from penstock.tables import Table
 
 __all__ = [
+    "LLM",
     "Answer",
     "Endpoint",
     "Failure",
@@ -33,20 +37,25 @@ __all__ = [
     "Outcome",
     "PenstockError",
     "Prices",
+    "Prompter",
     "Request",
     "Settings",
     "Simulator",
     "Structured",
+    "Table",
     "Usage",
     "Workbench",
     "ask",
     "audio",
+    "close",
     "file",
     "image",
     "register",
+    "usage",
 ]
 
 _ROOMS = {
+    "LLM": "generate",
     "Answer": "outcome",
     "Endpoint": "endpoint",
     "Failure": "outcome",
@@ -57,17 +66,21 @@ _ROOMS = {
     "Outcome": "outcome",
     "PenstockError": "errors",
     "Prices": "endpoint",
+    "Prompter": "generate",
     "Request": "request",
     "Settings": "settings",
     "Simulator": "simulator",
     "Structured": "engine.structured",
+    "Table": "tables",
     "Usage": "outcome",
     "Workbench": "engine.workbench",
     "ask": "engine.asking",
     "audio": "messages",
+    "close": "engine.workbench",
     "file": "messages",
     "image": "messages",
     "register": "plugins",
+    "usage": "engine.accounts",
 }
 
 

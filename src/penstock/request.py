@@ -90,8 +90,8 @@ class Request(msgspec.Struct, frozen=True):
         except (TypeError, RecursionError) as error:
             raise RequestError(f"the question cannot be written as JSON: {error}") from None
         # Lengths keep the parts apart: no two questions run into the same bytes.
-        lengths = b",".join(b"%d" % len(part) for part in parts)
-        return _VERSION + sha256(b"".join((lengths, b";", *parts))).digest()[: KEY_SIZE - 1]
+        lengths = b"%d,%d,%d,%d,%d,%d;" % tuple(map(len, parts))
+        return _VERSION + sha256(b"".join((lengths, *parts))).digest()[: KEY_SIZE - 1]
 
 
 def merged_params(defaults: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:

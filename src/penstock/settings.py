@@ -197,7 +197,17 @@ class Llm:
     connect_timeout: float = _row(
         10.0, "Seconds until a connection must stand.", minimum=0.1, maximum=_DAY
     )
-    concurrency: int = _row(64, "Questions in flight at once, per endpoint.", minimum=1)
+    concurrency: int = _row(
+        256,
+        "The most questions in flight at once, per endpoint; what it bears is found out.",
+        minimum=1,
+    )
+    outage_patience: float = _row(
+        900.0,
+        "Seconds that an endpoint may be down as a whole before its rows fail.",
+        minimum=0.0,
+        maximum=86_400.0,
+    )
     proxy: str | None = _row(
         None,
         "The proxy that endpoints are reached through.",

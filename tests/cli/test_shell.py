@@ -19,6 +19,7 @@ import pytest
 from penstock.cli.app import COMMANDS
 from penstock.errors import Exit
 from penstock.simulator import Simulator
+from penstock.tables import Table
 from tests.cli.conftest import PENSTOCK, Shell
 
 
@@ -29,9 +30,9 @@ def test_the_demo_runs_offline_says_it_is_simulated_and_where_the_files_lie(shel
     assert "--model gpt-4o-mini" in said.out
     assert "tokens in" in said.out and "$0.00" in said.out
     assert "12/12 rows" in said.err
-    path = next(line.split()[1] for line in said.out.splitlines() if line.startswith("answers"))
-    lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
-    assert [line["row"]["topic"] for line in lines][:3] == ["river", "turbine", "reservoir"]
+    path = next(line.split()[1] for line in said.out.splitlines() if line.startswith("table"))
+    table = Table.open(path)
+    assert (len(table), table.column_names) == (12, ["topic", "response"])
 
 
 def test_the_demo_run_again_asks_nothing(shell: Shell) -> None:
@@ -161,10 +162,10 @@ def test_endpoints_are_saved_shown_used_and_removed(shell: Shell, simulator: Sim
 
 def test_runs_are_listed_and_shown(shell: Shell) -> None:
     shell("demo")
-    [run] = json.loads(shell("runs", "list", "--json").out)
+    run, _ = json.loads(shell("runs", "list", "--json").out)
     assert run["state"] == "completed"
     assert run["id"] in shell("runs", "list").out
-    shown = shell("runs", "show", run["id"][:12]).out
+    shown = shell("runs", "show", run["id"][:-1]).out
     assert "12 of 12, 0 failed" in shown and "tokens in" in shown
 
 
@@ -306,12 +307,19 @@ def test_ctrl_c_ends_an_ask_after_a_bounded_wait_and_at_once_the_second_time(
 
 
 def test_a_run_stops_at_its_budget_of_tokens_and_goes_on_with_a_larger_one(shell: Shell) -> None:
-    small = shell("demo", PENSTOCK_TOKEN_MANAGEMENT_TOKEN_LIMIT="100")
+    Path("rows.csv").write_text("n\n" + "\n".join(map(str, range(40))))
+    command = ("prompt", "rows.csv", "-t", "Say {n}", "-m", "simulated", "--max-tokens", "50")
+    small = shell(*command, PENSTOCK_TOKEN_MANAGEMENT_TOKEN_LIMIT="900")
     assert small.code == Exit.STOPPED
+    assert "go on with: penstock runs resume" in small.err
     stopped = json.loads(shell("runs", "list", "--json").out)[0]
-    assert stopped["state"] == "stopped" and "100 tokens" in stopped["message"]
-    assert 0 < stopped["counters"]["rows_done"] < 12
-    assert shell("demo").code == 0
+    assert stopped["state"] == "stopped" and "of the limit of 900 tokens" in stopped["message"]
+    assert 0 < stopped["counters"]["rows_done"] < 40
+    resumed = shell("runs", "resume", stopped["id"])
+    assert resumed.code == 0, resumed.err
+    shown = json.loads(shell("runs", "show", stopped["id"], "--json").out)
+    assert shown["counters"]["rows_done"] == 40
+    assert shown["counters"]["asked"] == 40, "nothing was asked twice"
 
 
 def test_a_budget_without_a_price_is_refused_before_anything_is_sent(

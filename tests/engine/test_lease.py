@@ -7,8 +7,10 @@ import random
 
 import pytest
 
-from penstock.endpoint import Endpoint
-from penstock.engine.lease import FixedLimiter, Lease, Settlement
+from penstock.endpoint import Endpoint, Limits
+from penstock.engine.clock import RealClock
+from penstock.engine.lease import Lease, Settlement
+from penstock.engine.limits import AdaptiveLimiter
 from penstock.engine.stop import Stop
 from penstock.outcome import Failure, FailureKind, Usage
 from penstock.request import Request
@@ -18,7 +20,11 @@ DONE = Settlement.answered(Usage(), None, 0.1)
 AUTH = Failure(FailureKind.AUTHENTICATION, "wrong key")
 
 
-async def granted(limiter: FixedLimiter, stop: Stop | None = None) -> Lease:
+def limiter_for(most: int) -> AdaptiveLimiter:
+    return AdaptiveLimiter(Limits(concurrency=most), RealClock(), most=most)
+
+
+async def granted(limiter: AdaptiveLimiter, stop: Stop | None = None) -> Lease:
     lease = await limiter.lease(REQUEST, stop or Stop())
     assert not isinstance(lease, Failure)
     return lease
@@ -32,7 +38,7 @@ async def settle_all(count: int = 20) -> None:
 @pytest.mark.parametrize("seed", range(5))
 async def test_never_more_than_allowed_are_out_and_none_is_lost(seed: int) -> None:
     chance = random.Random(seed)
-    limiter = FixedLimiter(5)
+    limiter = limiter_for(5)
     out = most = served = 0
 
     async def one() -> None:
@@ -63,7 +69,7 @@ async def test_never_more_than_allowed_are_out_and_none_is_lost(seed: int) -> No
 
 
 async def test_a_place_goes_to_the_one_who_waited_longest() -> None:
-    limiter = FixedLimiter(1)
+    limiter = limiter_for(1)
     first = await granted(limiter)
     order: list[int] = []
 
@@ -81,7 +87,7 @@ async def test_a_place_goes_to_the_one_who_waited_longest() -> None:
 
 
 async def test_a_stop_sends_home_its_own_waiters_and_no_others() -> None:
-    limiter = FixedLimiter(1)
+    limiter = limiter_for(1)
     first = await granted(limiter)
     mine, other = Stop(), Stop()
     async with asyncio.TaskGroup() as tasks:
@@ -100,7 +106,7 @@ async def test_a_stop_sends_home_its_own_waiters_and_no_others() -> None:
 
 
 async def test_a_closed_limiter_tells_everyone_why() -> None:
-    limiter = FixedLimiter(1)
+    limiter = limiter_for(1)
     first = await granted(limiter)
     async with asyncio.TaskGroup() as tasks:
         waiting = [tasks.create_task(limiter.lease(REQUEST, Stop())) for _ in range(5)]
@@ -114,7 +120,7 @@ async def test_a_closed_limiter_tells_everyone_why() -> None:
 
 
 async def test_a_waiter_that_is_cancelled_passes_its_place_on() -> None:
-    limiter = FixedLimiter(1)
+    limiter = limiter_for(1)
     first = await granted(limiter)
     impatient = asyncio.ensure_future(limiter.lease(REQUEST, Stop()))
     patient = asyncio.ensure_future(limiter.lease(REQUEST, Stop()))

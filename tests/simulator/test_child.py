@@ -118,7 +118,7 @@ def test_the_command_says_where_it_listens_and_ends_cleanly(number: signal.Signa
     assert child.stdout is not None
     line = child.stdout.readline()
     url = next(word for word in line.split() if word.startswith("http://"))
-    assert f"--model {url}#any" in child.stdout.readline()
+    assert f"--model {url}#simulated" in child.stdout.readline()
     with urlopen(f"{url}/models", timeout=5) as response:
         assert response.status == 200
     os.kill(child.pid, number)

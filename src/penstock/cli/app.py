@@ -22,9 +22,11 @@ class Command(NamedTuple):
 COMMANDS = (
     Command("demo", "penstock.cli.demo:demo", "A small job end to end, offline, simulated."),
     Command("ask", "penstock.cli.ask:ask", "Ask a model one question."),
+    Command("prompt", "penstock.cli.prompt:prompt", "A question for every row of a file."),
     Command("endpoints", "penstock.cli.endpoints:app", "Models at addresses, under a name."),
     Command("runs", "penstock.cli.runs:app", "What has been run, and what came of it."),
     Command("journal", "penstock.cli.journal:app", "The record of every question and answer."),
+    Command("usage", "penstock.cli.usage:usage", "What was used and paid, by day, model or run."),
     Command("config", "penstock.cli.config:app", "The settings that hold here, and their file."),
     Command("simulate", "penstock.cli.simulate:simulate", "Serve a simulated model over HTTP."),
 )

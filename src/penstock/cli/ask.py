@@ -14,7 +14,7 @@ from penstock.cli.show import dollars, print_json, safe, say_stopping
 from penstock.errors import Exit, InputError
 from penstock.outcome import Answer, Failure, FailureKind
 
-__all__ = ["ask"]
+__all__ = ["ask", "read_schema"]
 
 _EXITS = {
     FailureKind.INPUT: Exit.INPUT,
@@ -87,7 +87,7 @@ def ask(
             _prompt(prompt, image),
             model=model,
             system=system,
-            schema=None if schema is None else _read_schema(schema),
+            schema=None if schema is None else read_schema(schema),
             sample=sample,
             cache=cache,
             on_text=_write if live else None,
@@ -118,7 +118,8 @@ def _prompt(prompt: str, images: list[Path] | None) -> Any:
     return [{"role": "user", "content": parts}]
 
 
-def _read_schema(path: Path) -> Any:
+def read_schema(path: Path) -> Any:
+    """A JSON schema from a file."""
     try:
         found = orjson.loads(path.read_bytes())
     except OSError as error:

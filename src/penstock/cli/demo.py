@@ -1,42 +1,50 @@
-"""`penstock demo`: a small job end to end, offline, on the simulated model.
+"""`penstock demo`: two jobs in a chain, offline, on the simulated model.
 
-It goes the straight way of every job: rows become questions, questions become recorded answers,
-answers become rows on disk. Run it twice: the second time nothing is asked.
+The first asks for topics, one structured answer; the second writes about each of them. Run it
+twice: the second time nothing is asked.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from penstock.cli.progress import ProgressView
+from penstock.cli.jobs import watch
 from penstock.cli.show import out, print_table, safe, say_stopping, short, tokens_line
-from penstock.engine.jobs import Job, run_job
-from penstock.engine.states import exit_code
+from penstock.engine.states import RunState, exit_code
 from penstock.engine.workbench import Workbench
-from penstock.outcome import Answer
+
+if TYPE_CHECKING:
+    from penstock.tables import Table
 
 __all__ = ["demo"]
 
-_TOPICS = (
-    ("river", "haiku"),
-    ("turbine", "riddle"),
-    ("reservoir", "haiku"),
-    ("valve", "proverb"),
-    ("flood", "headline"),
-    ("drought", "haiku"),
-    ("dam", "riddle"),
-    ("pipe", "proverb"),
-    ("pressure", "headline"),
-    ("spring", "haiku"),
-    ("canal", "riddle"),
-    ("lock", "proverb"),
-)
+_COUNT = 12
+_TOPICS = {
+    "title": "Topics",
+    "type": "object",
+    "properties": {
+        "topics": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": _COUNT,
+            "maxItems": _COUNT,
+        }
+    },
+    "required": ["topics"],
+    "additionalProperties": False,
+}
+_SIMULATED = """\
+These answers are SIMULATED: made up on this machine, no network, no key, no cost.
+With a real model it is one word that changes:
+
+    penstock demo --model gpt-4o-mini      (and OPENAI_API_KEY set)
+"""
 
 
 def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulated") -> int:
-    """Run a small job end to end: a short text on each of twelve topics.
+    """Run two small jobs in a chain: topics, then a short text on each of them.
 
     Nothing leaves this machine unless you name a real model.
 
@@ -53,45 +61,54 @@ def demo(*, model: Annotated[str, Parameter(name=["--model", "-m"])] = "simulate
     console = out()
     with Workbench() as bench:
         endpoint = bench.endpoint(model)
-        simulated = endpoint.provider == "simulated"
-        if simulated:
+        if endpoint.provider == "simulated":
             endpoint = endpoint.with_(params={**endpoint.params, "latency": 300})
-            console.print(
-                "These answers are SIMULATED: made up on this machine, no network, no key, no "
-                "cost.\nWith a real model it is one word that changes:\n\n"
-                "    penstock demo --model gpt-4o-mini      (and OPENAI_API_KEY set)\n"
-            )
-        rows = [{"topic": topic, "form": form} for topic, form in _TOPICS]
-        job = Job(
-            kind="demo",
-            rows=rows,
-            endpoint=endpoint,
-            prompt=lambda row: f"Write a {row['form']} about a {row['topic']}, in 12 words.",
-            concurrency=4,
-        )
-        with ProgressView(job.progress, "demo") as view:
-            done = run_job(bench, job, tick=view.tick, on_interrupt=say_stopping)
+            console.print(_SIMULATED)
+        topics, poems = _chain(bench, endpoint)
         print_table(
-            ("topic", "form", "answer"),
-            [(row["topic"], row["form"], _cell(outcome)) for row, outcome in done.rows],
+            ("topic", "text"),
+            [(short(row["topic"], 30), short(row["response"], 46)) for row in poems],
         )
-        counters = done.run.progress.counters()
-        console.print(f"\n{counters['rows_done']} of {len(rows)} rows, {tokens_line(counters)}")
+        counters = poems.run.counters
+        console.print(f"\n{len(poems)} of {len(topics)} rows, {tokens_line(counters)}")
         if counters["recorded"]:
             console.print(_recorded_line(counters))
-        console.print(f"answers    {safe(str(done.run.folder / 'answers.jsonl'))}", soft_wrap=True)
-        console.print(f"journal    {safe(str(bench.workspace.journal))}", soft_wrap=True)
-        console.print(f"see also   penstock runs show {done.run.id}", soft_wrap=True)
-        return exit_code(done.run.state)
+        for name, where in (
+            ("table", f"{poems.run.folder}/dataset.arrow"),
+            ("journal", bench.workspace.journal),
+            ("see also", f"penstock runs show {poems.run.id}"),
+        ):
+            console.print(f"{name:<10} {safe(str(where))}", soft_wrap=True)
+        states = [RunState(table.run.state) for table in (topics, poems)]
+        return max(exit_code(state) for state in states)
+
+
+def _chain(bench: Workbench, endpoint: Any) -> tuple[Table, Table]:
+    """What a program of one's own would do: the table of one Prompter goes into the next."""
+    from penstock.generate.launch import launched
+    from penstock.generate.prompter import Prompter
+
+    find_topics = Prompter(
+        endpoint,
+        lambda: f"Generate {_COUNT} different topics about rivers, dams and turbines.",
+        lambda _, found: [{"topic": topic} for topic in found["topics"]],
+        response_format=_TOPICS,
+        failures="raise",
+        workbench=bench,
+    )
+    write = Prompter(
+        endpoint,
+        lambda row: f"Write about {row['topic']}, in 12 words.",
+        concurrency=4,
+        workbench=bench,
+    )
+    topics: Any = find_topics()
+    with watch("demo") as view:
+        poems: Any = launched(write.launch(topics), view, say_stopping)
+    return topics, poems
 
 
 def _recorded_line(counters: dict[str, Any]) -> str:
     found = f"{counters['recorded']} answers were in the journal"
     asked = counters["asked"]
     return f"{found}; {asked} were asked." if asked else f"{found}: nothing was sent."
-
-
-def _cell(outcome: Any) -> str:
-    if isinstance(outcome, Answer):
-        return short(outcome.text, 58)
-    return f"({outcome.kind}) {short(outcome.message, 40)}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from penstock.cli import complain
 from penstock.cli.show import out, print_json, print_table, safe, since, tokens_line
-from penstock.errors import Exit, NotFoundError
+from penstock.errors import Exit, InputError, NotFoundError
+
+if TYPE_CHECKING:
+    from penstock.engine.workbench import Workbench
 
 __all__ = ["app"]
 
@@ -49,9 +52,7 @@ def show(run: str, /, *, as_json: Json = False) -> int:
     from penstock.engine.workbench import Workbench
 
     with Workbench() as bench:
-        if not bench.workspace.exists:
-            raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
-        row = bench.catalog.run(run)
+        row = _found(bench, run)
         folder = bench.workspace.run(row["id"])
         row["state"] = _state(row, folder)
     if as_json:
@@ -77,6 +78,74 @@ def show(run: str, /, *, as_json: Json = False) -> int:
     for name, value in facts:
         console.print(f"{name:>12}  {safe(str(value))}", soft_wrap=True)
     return Exit.OK
+
+
+@app.command
+def resume(run: str, /, *, as_json: Json = False) -> int:
+    """Go on with a run of the shell: what has an answer is found, the rest is asked.
+
+    A run made by a Python program is resumed by running the program again.
+    """
+    from penstock.cli.jobs import end, watch
+    from penstock.cli.show import say_stopping
+    from penstock.engine.workbench import Workbench
+    from penstock.generate.filejob import FileJob
+
+    with Workbench() as bench:
+        row = _found(bench, run)
+        job = FileJob.from_spec(row["spec"])
+        with watch("prompt") as view:
+            table = job.run(bench, run_id=row["id"], watch=view, on_interrupt=say_stopping)
+        return end(table, Path(job.out) if job.out else None, as_json=as_json)
+
+
+@app.command
+def retry(run: str, /, *, as_json: Json = False) -> int:
+    """Ask the failed rows of a run again, and only those."""
+    return resume(run, as_json=as_json)
+
+
+@app.command
+def export(
+    run: str, output: Path, /, *, force: Annotated[bool, Parameter(negative="")] = False
+) -> int:
+    """Write the raw requests and responses of a run as JSON lines.
+
+    Parameters
+    ----------
+    output
+        The file, such as raw.jsonl.
+    force
+        Replace it if it is there.
+    """
+    from penstock.engine.exports import export_run
+    from penstock.engine.workbench import Workbench
+
+    if output.exists() and not force:
+        raise InputError(f"{output} is there already", remedy="Give --force to replace it.")
+    with Workbench() as bench:
+        row = _found(bench, run)
+        count = export_run(bench, row["id"], output)
+    out().print(f"{count:,} lines in {safe(str(output))}", soft_wrap=True)
+    return Exit.OK
+
+
+@app.command
+def delete(run: str, /) -> int:
+    """Forget a run and remove its folder. Its answers stay in the journal."""
+    from penstock.engine.run import remove_run
+    from penstock.engine.workbench import Workbench
+
+    with Workbench() as bench:
+        row = _found(bench, run)
+        remove_run(bench.workspace, bench.catalog, row["id"])
+    return Exit.OK
+
+
+def _found(bench: Workbench, run: str) -> dict[str, Any]:
+    if not bench.workspace.exists:
+        raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
+    return bench.catalog.run(run)
 
 
 def _state(row: dict[str, Any], folder: Path) -> str:

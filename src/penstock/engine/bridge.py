@@ -93,7 +93,7 @@ class Handle(Generic[T]):
     """Work that goes on: `await` it, or ask for its `result()`."""
 
     def __init__(self, future: Future[T], cancel: Callable[[], None]) -> None:
-        self._future = future
+        self.future = future
         self._cancel = cancel
 
     def __await__(self) -> Generator[Any, None, T]:
@@ -101,7 +101,7 @@ class Handle(Generic[T]):
 
     async def _wait(self) -> T:
         try:
-            return await asyncio.shield(asyncio.wrap_future(self._future))
+            return await asyncio.shield(asyncio.wrap_future(self.future))
         except asyncio.CancelledError:
             self._cancel()
             raise
@@ -109,7 +109,7 @@ class Handle(Generic[T]):
     @property
     def done(self) -> bool:
         """Whether it has ended."""
-        return self._future.done()
+        return self.future.done()
 
     def cancel(self) -> None:
         """Stop admission; what is in flight is drained and saved."""
@@ -117,7 +117,7 @@ class Handle(Generic[T]):
 
     def result(self, timeout: float | None = None) -> T:
         """The result; waits for it. Never call it in a loop that must go on."""
-        return self._future.result(timeout)
+        return self.future.result(timeout)
 
 
 def run(

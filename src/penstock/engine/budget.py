@@ -1,20 +1,27 @@
-"""What a run may spend: dollars and tokens, across its resumes.
+"""What a run may spend: dollars and tokens, reserved before sending and settled after.
 
-The cap is checked before each question is sent and whenever an answer has been paid for; what is
-in flight at that moment still comes back and is recorded.
+A question is sent only when what it will probably take still fits under the cap, beside what was
+spent and what is in flight. When it does not fit it waits for those in flight, which usually take
+less than was reserved; when nothing is in flight any more, the run stops and says so. What may have
+been paid for counts as spent. The cap covers a run across its resumes.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
+from penstock.engine.estimates import Estimate
 from penstock.engine.progress import Progress
+from penstock.engine.stop import Stop
 from penstock.errors import InputError
-from penstock.outcome import Failure, FailureKind
+from penstock.outcome import Failure, FailureKind, Outcome, Usage
 from penstock.tokens import Price
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "Held", "Purse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,10 @@ class Budget:
 
     dollars: Decimal | None = None
     tokens: int | None = None
+
+    @property
+    def capped(self) -> bool:
+        return self.dollars is not None or self.tokens is not None
 
     def check(self, price: Price | None, label: str) -> None:
         """A cap in dollars needs a price: refuse before anything is sent."""
@@ -33,15 +44,71 @@ class Budget:
                 "--output-price ...) or a table of your own (token_management.prices).",
             )
 
-    def spent(self, progress: Progress) -> Failure | None:
-        """Why nothing more may be sent, if so."""
-        if self.dollars is not None and progress.cost >= self.dollars:
-            return Failure(
-                FailureKind.BUDGET, f"the budget of ${self.dollars} is spent (${progress.cost})"
-            )
-        tokens = progress.input_tokens + progress.output_tokens
-        if self.tokens is not None and tokens >= self.tokens:
-            return Failure(
-                FailureKind.BUDGET, f"the limit of {self.tokens:,} tokens is reached ({tokens:,})"
-            )
-        return None
+
+class Held(NamedTuple):
+    """What was reserved for a question."""
+
+    dollars: Decimal
+    tokens: int
+
+
+class Purse:
+    """What is left of a budget while a run goes on."""
+
+    def __init__(self, budget: Budget, progress: Progress) -> None:
+        self.budget = budget
+        self._progress = progress
+        self._dollars = Decimal(0)
+        self._tokens = 0
+        self._lost = Held(Decimal(0), 0)
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._out = 0
+
+    async def reserve(self, estimate: Estimate, price: Price | None, stop: Stop) -> Held | Failure:
+        """Hold what a question will probably take; a Failure when it cannot be had."""
+        usage = Usage(estimate.input_tokens, estimate.output_tokens)
+        held = Held(Decimal(0) if price is None else price.cost(usage), usage.total_tokens)
+        while not self._fits(held):
+            if not self._out:
+                stop.throw(FailureKind.BUDGET, self._spent())
+            if stop.failure is not None:
+                return stop.failure
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            await stop.wait(future)
+        self._dollars += held.dollars
+        self._tokens += held.tokens
+        self._out += 1
+        return held
+
+    def settle(self, held: Held, outcome: Outcome) -> None:
+        """Give back what was held; what was really spent is in the progress by now."""
+        self._dollars -= held.dollars
+        self._tokens -= held.tokens
+        self._out -= 1
+        if isinstance(outcome, Failure) and outcome.may_be_paid:
+            self._lost = Held(self._lost.dollars + held.dollars, self._lost.tokens + held.tokens)
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+
+    def _fits(self, held: Held) -> bool:
+        dollars, tokens = self.budget.dollars, self.budget.tokens
+        if dollars is not None and self._cost() + self._dollars + held.dollars > dollars:
+            return False
+        return tokens is None or self._used() + self._tokens + held.tokens <= tokens
+
+    def _cost(self) -> Decimal:
+        return self._progress.cost + self._lost.dollars
+
+    def _used(self) -> int:
+        return self._progress.input_tokens + self._progress.output_tokens + self._lost.tokens
+
+    def _spent(self) -> str:
+        caps = []
+        if self.budget.dollars is not None:
+            caps.append(f"${self._cost().normalize():f} of the budget of ${self.budget.dollars}")
+        if self.budget.tokens is not None:
+            caps.append(f"{self._used():,} of the limit of {self.budget.tokens:,} tokens")
+        return f"{' and '.join(caps)} spent; the next question would exceed it"

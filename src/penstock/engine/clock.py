@@ -92,6 +92,13 @@ class VirtualClock:
         await _settle()
 
 
+_TURNS = 20
+
+
 async def _settle() -> None:
-    for _ in range(20):
+    """Give every task its turn, until nobody has anything to do but wait."""
+    ready = getattr(asyncio.get_running_loop(), "_ready", None)  # uvloop does not tell
+    for _ in range(_TURNS):
         await asyncio.sleep(0)
+        if ready is not None and not ready:
+            return

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
 from typing import Literal, TypeVar
 
 import msgspec
 
-from penstock.engine.budget import Budget
+from penstock.engine.budget import Budget, Purse
 from penstock.engine.flights import Flight, FlightName
 from penstock.engine.online import Carried, Line
 from penstock.engine.progress import Progress
@@ -31,6 +32,7 @@ from penstock.providers import provider_of
 from penstock.providers.provider import MalformedReplyError, OnText
 from penstock.request import Request
 from penstock.store import Record, RecordKind
+from penstock.tokens import Price
 
 __all__ = ["Cache", "Engine"]
 
@@ -65,6 +67,7 @@ class Engine:
         self.retries = retries or RetryPolicy()
         self.progress = progress or Progress()
         self.budget = budget or Budget()
+        self._purse: Purse | None = None
         self.stop = Stop(self._begin_drain)
         self.error: PenstockError | None = None
         """What made going on impossible, such as a full disk."""
@@ -75,9 +78,14 @@ class Engine:
 
     # One question -----------------------------------------------------------------------------
 
-    async def ask(self, request: Request, *, on_text: OnText | None = None) -> Outcome:
-        """What became of a question: an Answer or a Failure, on disk before you see it."""
-        key = self._key(request)
+    async def ask(
+        self, request: Request, *, on_text: OnText | None = None, recalled: bool = False
+    ) -> Outcome:
+        """What became of a question: an Answer or a Failure, on disk before you see it.
+
+        `recalled`: a `recall` just now did not find it, so the journal need not be asked again.
+        """
+        key = self.key_of(request)
         if self._on_ask is not None:
             self._on_ask(current_row.get(), key)
         name = (key, "refresh" if self.cache == "refresh" else "")
@@ -85,30 +93,25 @@ class Engine:
             flight = self.station.flights.get(name)
             joined = flight is not None
             if flight is None:
-                flight = self._launch(request, key, name, on_text)
+                flight = self._launch(request, key, name, on_text, recalled)
             outcome = await self._wait(flight)
             if not joined:
                 break
             if isinstance(outcome, Answer) or outcome.kind not in _OWN_TROUBLE or self.stop.thrown:
                 outcome = _shared(outcome)
+                self.progress.count(outcome)
                 break
-        self._count(outcome)
         if on_text is not None:
             await self._show(outcome, on_text)
         return outcome
 
-    def _key(self, request: Request) -> bytes:
+    def key_of(self, request: Request) -> bytes:
+        """The key under which this run keeps an answer."""
         key = request.key
         if self.cache != "off":
             return key
         # Answers of a run that does not share are kept where only that run looks.
         return key[:1] + sha256(key + self._salt).digest()[: len(key) - 1]
-
-    def _count(self, outcome: Outcome) -> None:
-        self.progress.count(outcome)
-        spent = self.budget.spent(self.progress)
-        if spent is not None:
-            self.stop.throw(spent.kind, spent.message)
 
     async def _show(self, outcome: Outcome, on_text: OnText) -> None:
         """Show what did not stream, and see that all that did has been shown."""
@@ -136,11 +139,16 @@ class Engine:
                 self.station.abandoned = True
 
     def _launch(
-        self, request: Request, key: bytes, name: FlightName, on_text: OnText | None
+        self,
+        request: Request,
+        key: bytes,
+        name: FlightName,
+        on_text: OnText | None,
+        recalled: bool,
     ) -> Flight:
         flight = Flight()
         self.station.flights[name] = flight
-        self.station.spawn(self._fly(request, key, name, flight, on_text))
+        self.station.spawn(self._fly(request, key, name, flight, on_text, recalled))
         return flight
 
     async def _fly(
@@ -150,19 +158,36 @@ class Engine:
         name: FlightName,
         flight: Flight,
         on_text: OnText | None,
+        recalled: bool,
     ) -> None:
         """Never raises: whatever happens becomes the outcome of the flight."""
         outcome: Outcome = Failure(FailureKind.CANCELLED, "the engine was closed")
         try:
-            outcome = await self._look_up(request, key) or await self._send(request, key, on_text)
+            outcome = await self._find_or_send(request, key, name, on_text, recalled)
         except PenstockError as error:
             outcome = self._trouble(error)
         except Exception as error:
             _log.exception("ask failed", extra={"request": request.id})
             outcome = Failure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
         finally:
-            del self.station.flights[name]
+            self.station.landed(name, outcome)
+            self.progress.count(outcome)
             flight.land(outcome)
+
+    async def _find_or_send(
+        self,
+        request: Request,
+        key: bytes,
+        name: FlightName,
+        on_text: OnText | None,
+        recalled: bool,
+    ) -> Outcome:
+        if recalled:
+            landed = self.station.remembered(name)
+            found = None if landed is None else _shared(landed)
+        else:
+            found = await self._look_up(request, key)
+        return found or await self._send(request, key, on_text)
 
     async def _look_up(self, request: Request, key: bytes) -> Outcome | None:
         if self.cache == "refresh" and not self.run:
@@ -175,6 +200,25 @@ class Engine:
                 FailureKind.NOT_RECORDED, "not in the journal, and cache='read' sends nothing"
             )
         return None
+
+    async def recall(self, requests: Sequence[Request]) -> list[Answer | None]:
+        """The recorded answers to many questions, in one block; None where there is none.
+
+        Nothing is sent. What is not here is then asked, which looks again.
+        """
+        if self.cache == "refresh":
+            return [None] * len(requests)
+        keys = [self.key_of(request) for request in requests]
+        records = await self.station.journal.find_many(keys)
+        answers: list[Answer | None] = []
+        for request, record in zip(requests, records, strict=True):
+            answer = None
+            if isinstance(record, Record):
+                with suppress(DamagedError):  # `ask` says what is wrong with it
+                    answer = self._recorded(request, record)
+                    self.progress.count(answer)
+            answers.append(answer)
+        return answers
 
     def _recorded(self, request: Request, record: Record) -> Answer:
         reader = provider_of(request.endpoint)
@@ -198,8 +242,27 @@ class Engine:
         if self.stop.failure is not None:
             return self.stop.failure
         line = self.station.line(request.endpoint)
-        self.budget.check(line.price, request.endpoint.label)
         self.station.journal.check_room()
+        if not self.budget.capped:
+            return await self._carry(request, key, line, on_text)
+        price = self.station.price(request.endpoint)
+        self.budget.check(price, request.endpoint.label)
+        purse = self._purse = self._purse or Purse(self.budget, self.progress)
+        held = await purse.reserve(line.estimator.of(request), price, self.stop)
+        if isinstance(held, Failure):
+            return held
+        outcome: Outcome = Failure(FailureKind.CANCELLED, "not sent")
+        try:
+            outcome = await self._carry(request, key, line, on_text)
+        finally:
+            if isinstance(outcome, Answer):
+                line.estimator.saw(outcome.usage)
+            purse.settle(held, outcome)
+        return outcome
+
+    async def _carry(
+        self, request: Request, key: bytes, line: Line, on_text: OnText | None
+    ) -> Outcome:
         progress = self.progress
         progress.asked += 1
         progress.in_flight += 1
@@ -211,7 +274,7 @@ class Engine:
             progress.asked -= 1
             return carried.sent.outcome
         try:
-            return await self._record(request, key, line, carried)
+            return await self._record(request, key, carried)
         finally:
             carried.settle()
 
@@ -222,8 +285,8 @@ class Engine:
         users, shown = self.station.users, on_text
         return lambda text: users.post(shown, text)
 
-    async def _record(self, request: Request, key: bytes, line: Line, carried: Carried) -> Outcome:
-        outcome, answered = priced(carried, line)
+    async def _record(self, request: Request, key: bytes, carried: Carried) -> Outcome:
+        outcome, answered = priced(carried, self.station.price(request.endpoint))
         sent = carried.sent
         record = Record(
             key,
@@ -236,9 +299,15 @@ class Engine:
             self.station.clock.time(),
             sent.latency,
             carried.attempts,
-            str(outcome.cost) if isinstance(outcome, Answer) and outcome.cost is not None else "",
-            outcome.price_source if isinstance(outcome, Answer) else "",
         )
+        if isinstance(outcome, Answer):
+            record = msgspec.structs.replace(
+                record,
+                cost="" if outcome.cost is None else str(outcome.cost),
+                price_source=outcome.price_source,
+                input_tokens=outcome.usage.input_tokens,
+                output_tokens=outcome.usage.output_tokens,
+            )
         try:
             kept = await self.station.journal.record(record, replace=self.cache == "refresh")
         except StoreError as error:
@@ -281,14 +350,13 @@ class Engine:
         return mapped(self, rows, work, window)
 
 
-def priced(carried: Carried, line: Line) -> tuple[Outcome, bool]:
+def priced(carried: Carried, price: Price | None) -> tuple[Outcome, bool]:
     """The outcome with its cost and attempts, and whether it is an answer."""
     outcome = carried.sent.outcome
     if not isinstance(outcome, Answer):
         paid = outcome.may_be_paid or carried.may_be_paid
         done = msgspec.structs.replace(outcome, attempts=carried.attempts, may_be_paid=paid)
         return done, False
-    price = line.price
     return (
         msgspec.structs.replace(
             outcome,

@@ -82,7 +82,8 @@ def run_job(
 
     async def work(station: Station) -> Done:
         if job.cache != "read":  # a missing key or price is said before the run begins
-            engine.budget.check(station.line(endpoint).price, endpoint.label)
+            station.line(endpoint)
+            engine.budget.check(station.price(endpoint), endpoint.label)
         with run, logs.bind(run=run.id):
             rows = await _outcomes(engine, station, job, endpoint, run)
             _write(run, rows)

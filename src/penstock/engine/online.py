@@ -1,6 +1,6 @@
 """The online lane: a question travels now.
 
-A Line leads to one endpoint: its provider, its limiter, its price. `carry` is lease, send,
+A Line leads to one endpoint: its provider and its limiter. `carry` is lease, send,
 classify, and retry with backoff or go on.
 """
 
@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 from typing import NamedTuple
 
 from penstock.engine.clock import Clock
+from penstock.engine.estimates import Estimator
 from penstock.engine.lease import Lease, Limiter, Settlement
-from penstock.engine.retries import RetryDecision, RetryPolicy
+from penstock.engine.retries import RetryBudget, RetryDecision, RetryPolicy
 from penstock.engine.stop import Stop
 from penstock.outcome import Answer, Failure, FailureKind
 from penstock.providers.provider import OnText, Provider, Sent
 from penstock.request import Request
-from penstock.tokens import Price
 
 __all__ = ["Carried", "Line"]
 
@@ -50,21 +51,22 @@ class Line:
         self,
         provider: Provider,
         limiter: Limiter,
-        price: Price | None,
         clock: Clock,
         randomness: random.Random,
     ) -> None:
         self.provider = provider
         self.limiter = limiter
-        self.price = price
         self.clock = clock
         self.randomness = randomness
+        self.estimator = Estimator()
+        self._retries = RetryBudget()
 
     async def carry(
         self, request: Request, policy: RetryPolicy, stop: Stop, on_text: OnText | None
     ) -> Carried:
         """Bring a question to its endpoint and what comes back to us."""
         attempts = 0
+        counted = _Counted()
         may_be_paid = False
         while True:
             lease = await self.limiter.lease(request, stop)
@@ -74,15 +76,19 @@ class Line:
             attempts += 1
             outcome = sent.outcome
             if isinstance(outcome, Answer):
+                self._retries.answered()
                 return Carried(sent, attempts, may_be_paid, lease)
             may_be_paid |= outcome.may_be_paid
-            decision = policy.decide(outcome, sent, attempts, self.randomness)
+            if not self.limiter.down:  # an outage is no fault of this question
+                counted.add(outcome.kind)
+            decision = policy.decide(outcome, sent, counted.total, self.randomness, self._retries)
             _log_attempt(request, outcome, attempts, decision)
             if decision.stop_endpoint:
                 self.limiter.close(_stopped(outcome, request))
             if not decision.again or stop.thrown:
                 return Carried(sent, attempts, may_be_paid)
-            await stop.pause(self.clock, decision.wait)
+            if not self.limiter.down:  # there the limiter holds everyone
+                await stop.pause(self.clock, decision.wait)
 
     async def _send(self, request: Request, lease: Lease, on_text: OnText | None) -> Sent:
         try:
@@ -100,6 +106,29 @@ class Line:
                 Settlement.failed(outcome.kind, sent.limits, sent.retry_after, sent.latency)
             )
         return sent
+
+
+_REFUSALS = 5
+
+
+class _Counted:
+    """Attempts that count against a question. To be told to slow down says little about it, so
+    five of those count as one."""
+
+    __slots__ = ("_failed", "_refused")
+
+    def __init__(self) -> None:
+        self._failed = self._refused = 0
+
+    def add(self, kind: FailureKind) -> None:
+        if kind is FailureKind.RATE_LIMITED:
+            self._refused += 1
+        else:
+            self._failed += 1
+
+    @property
+    def total(self) -> int:
+        return self._failed + math.ceil(self._refused / _REFUSALS)
 
 
 def _log_attempt(request: Request, failure: Failure, attempt: int, decision: RetryDecision) -> None:

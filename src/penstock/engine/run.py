@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import shutil
 import socket
 import time
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ from penstock.store import Workspace
 from penstock.store.catalog import Catalog
 from penstock.store.workspace import checked_id, private_file, private_folder, storage_errors
 
-__all__ = ["Run", "is_held", "new_run_id", "row_keys"]
+__all__ = ["Run", "is_held", "new_run_id", "remove_run", "row_keys"]
 
 _EVERY = 1.0
 _ROW_SIZE = 8
@@ -58,6 +59,7 @@ class Run:
         self._catalog = catalog
         self._written = 0.0
         self._keys = bytearray()
+        self._failures = bytearray()
         self._lock: int | None = None
 
     def __enter__(self) -> Self:
@@ -105,17 +107,21 @@ class Run:
             "may_be_paid": failure.may_be_paid,
             "status": failure.status,
         }
-        self._append("failures.jsonl", orjson.dumps(line) + b"\n")
+        self._failures += orjson.dumps(line) + b"\n"
+        if len(self._failures) >= 1 << 16:
+            self._write_failures()
 
     def tick(self) -> None:
         """Write the counters now and then."""
         if time.monotonic() - self._written >= _EVERY:
             self._written = time.monotonic()
             self._catalog.update_run(self.id, counters=self.progress.counters())
+            self._write_failures()
 
     def finish(self, state: RunState, message: str = "") -> None:
         """Write how the run ended."""
         self._write_keys()
+        self._write_failures()
         self.state = advance(self.state, state)
         self._catalog.update_run(
             self.id,
@@ -136,6 +142,10 @@ class Run:
     def _write_keys(self) -> None:
         self._append("rows.keys", bytes(self._keys))
         self._keys.clear()
+
+    def _write_failures(self) -> None:
+        self._append("failures.jsonl", bytes(self._failures))
+        self._failures.clear()
 
     def _append(self, name: str, content: bytes) -> None:
         if not content:
@@ -184,6 +194,17 @@ def is_held(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def remove_run(workspace: Workspace, catalog: Catalog, run_id: str) -> None:
+    """Forget a run that nobody works on; its answers stay in the journal."""
+    folder = workspace.run(run_id)
+    if is_held(folder):
+        raise HeldError(f"the run {run_id} is still going on", remedy="Stop it first.")
+    with storage_errors(folder):
+        if folder.exists():
+            shutil.rmtree(folder)
+    catalog.remove_run(run_id)
 
 
 def row_keys(folder: Path) -> dict[int, list[bytes]]:

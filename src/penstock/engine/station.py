@@ -15,15 +15,21 @@ from typing import Any, Self
 from penstock.endpoint import Endpoint
 from penstock.engine.clock import Clock, RealClock
 from penstock.engine.flights import Flight, FlightName
-from penstock.engine.lease import FixedLimiter, Limiter
+from penstock.engine.lease import Limiter
+from penstock.engine.limits import AdaptiveLimiter
 from penstock.engine.online import Line
 from penstock.engine.users import UserThread
+from penstock.outcome import Answer, Outcome
 from penstock.providers import provider_of
 from penstock.providers.transport import Transport, TransportSettings, open_transport
 from penstock.store import Journal
-from penstock.tokens import PriceList
+from penstock.tokens import Price, PriceList
 
 __all__ = ["Station"]
+
+
+# More than the questions that can stand between a block look-up and their asking.
+_REMEMBERED = 4096
 
 
 class _Abandoned(Exception):  # noqa: N818
@@ -37,7 +43,7 @@ class Station:
         self,
         journal: Journal,
         *,
-        concurrency: int = 64,
+        concurrency: int = 256,
         transport: TransportSettings | None = None,
         prices: PriceList | None = None,
         clock: Clock | None = None,
@@ -45,19 +51,23 @@ class Station:
         limiter: Callable[[Endpoint], Limiter] | None = None,
         drain: float = 30.0,
         tracks_cost: bool = True,
+        outage_patience: float = 900.0,
     ) -> None:
         self.journal = journal
         self.clock = clock or RealClock()
         self.users = UserThread()
         self.flights: dict[FlightName, Flight] = {}
+        self._landed: dict[FlightName, Outcome] = {}
+        self._landed_before: dict[FlightName, Outcome] = {}
         self._concurrency = concurrency
         self._drain = drain
         self._tracks_cost = tracks_cost
+        self._patience = outage_patience
         self._transport_settings = transport or TransportSettings()
         self._transport: Transport | None = None
         self._prices = prices or PriceList()
         self._randomness = randomness or random.Random()  # noqa: S311 - jitter, no secret
-        self._limiter = limiter or self._fixed_limiter
+        self._limiter = limiter or self._make_limiter
         self.abandoned = False
         """Set when a run has waited long enough for what is in flight: nobody waits again."""
         self._lines: dict[Any, Line] = {}
@@ -95,6 +105,18 @@ class Station:
         except* _Abandoned:
             pass
 
+    def landed(self, name: FlightName, outcome: Outcome) -> None:
+        """A flight has ended; its answer is remembered for a short while."""
+        del self.flights[name]
+        if isinstance(outcome, Answer):
+            self._landed[name] = outcome
+            if len(self._landed) > _REMEMBERED:
+                self._landed_before, self._landed = self._landed, {}
+
+    def remembered(self, name: FlightName) -> Outcome | None:
+        """An answer that landed just now: newer than what a block look-up may have missed."""
+        return self._landed.get(name) or self._landed_before.get(name)
+
     async def drain(self, seconds: float) -> bool:
         """Wait for what is in flight, but not for ever. False when something was left."""
         waiting = [flight.join() for flight in self.flights.values()]
@@ -115,10 +137,17 @@ class Station:
                 self._transport = open_transport(self._transport_settings)
             provider = kind(endpoint, self._transport)
             provider.open()
-            price = self._prices.price(endpoint) if self._tracks_cost else None
-            line = Line(provider, self._limiter(endpoint), price, self.clock, self._randomness)
+            line = Line(provider, self._limiter(endpoint), self.clock, self._randomness)
             self._lines[endpoint.connection] = line
         return line
+
+    def price(self, endpoint: Endpoint) -> Price | None:
+        """What its tokens cost; None where nobody knows, or costs are not tracked."""
+        return self._prices.price(endpoint) if self._tracks_cost else None
+
+    def window(self, endpoint: Endpoint) -> int:
+        """How many rows to have in hand, so that its line never runs dry."""
+        return 2 * (endpoint.limits.concurrency or self._concurrency) + 64
 
     def statistics(self) -> dict[str, dict[str, Any]]:
         """What each limiter is doing, by endpoint."""
@@ -126,5 +155,7 @@ class Station:
             line.provider.endpoint.label: line.limiter.statistics() for line in self._lines.values()
         }
 
-    def _fixed_limiter(self, endpoint: Endpoint) -> Limiter:
-        return FixedLimiter(endpoint.limits.concurrency or self._concurrency)
+    def _make_limiter(self, endpoint: Endpoint) -> Limiter:
+        return AdaptiveLimiter(
+            endpoint.limits, self.clock, most=self._concurrency, patience=self._patience
+        )

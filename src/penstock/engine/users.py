@@ -8,14 +8,13 @@ and a block costs two hops between threads, however long it is.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-__all__ = ["Raised", "UserThread"]
+__all__ = ["Raised", "UserThread", "attempt", "settle"]
 
 Arguments: TypeAlias = tuple[Any, ...]
 
@@ -103,17 +102,24 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _call_block(function: Callable[..., Any], block: Iterable[Arguments]) -> list[Any]:
-    results: list[Any] = []
+    return await settle([attempt(function, *arguments) for arguments in block])
+
+
+def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns, or what it raised as a value; may be awaitable."""
+    try:
+        return function(*arguments)
+    except BaseException as error:  # also SystemExit: it must not end the thread
+        return Raised(error)
+
+
+async def settle(results: list[Any]) -> list[Any]:
+    """The same results with everything awaitable awaited, side by side."""
     waiting: list[tuple[int, asyncio.Task[Any]]] = []
     async with asyncio.TaskGroup() as tasks:
-        for number, arguments in enumerate(block):
-            try:
-                result = contextvars.copy_context().run(function, *arguments)
-            except Exception as error:
-                result = Raised(error)
+        for number, result in enumerate(results):
             if inspect.isawaitable(result):
                 waiting.append((number, tasks.create_task(_awaited(result))))
-            results.append(result)
     for number, task in waiting:
         results[number] = task.result()
     return results
@@ -122,7 +128,10 @@ async def _call_block(function: Callable[..., Any], block: Iterable[Arguments]) 
 async def _awaited(result: Any) -> Any:
     try:
         return await result
-    except Exception as error:
+    except BaseException as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise  # the thread is closing
         return Raised(error)
 
 

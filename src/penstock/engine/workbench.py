@@ -30,7 +30,7 @@ from penstock.store import Journal, Workspace
 from penstock.store.catalog import Catalog
 from penstock.tokens import PriceList
 
-__all__ = ["Workbench", "default_workbench"]
+__all__ = ["Workbench", "close", "default_workbench"]
 
 
 class Workbench:
@@ -174,6 +174,7 @@ class Workbench:
             prices=prices,
             tracks_cost=self.settings.token_management.cost_tracking,
             drain=self.settings.storage.drain,
+            outage_patience=llm.outage_patience,
         )
 
     def _start_logs(self) -> None:
@@ -204,3 +205,12 @@ def default_workbench() -> Workbench:
                 _default.close()
             _default = Workbench(workspace=found)
         return _default
+
+
+def close() -> None:
+    """Drain and let go of everything this process has opened; the next call opens it anew."""
+    global _default
+    with _default_lock:
+        if _default is not None:
+            _default.close()
+            _default = None

@@ -133,6 +133,11 @@ class Catalog:
             raise NotFoundError(f"several runs begin with {run_id!r}: {names}")
         raise NotFoundError(f"there is no run {run_id!r}", remedy="See `penstock runs list`.")
 
+    def remove_run(self, run_id: str) -> None:
+        """Forget a run."""
+        with self._begin() as connection:
+            connection.execute(runs.delete().where(runs.c.id == run_id))
+
     def all_runs(self, limit: int = 1000) -> list[dict[str, Any]]:
         """The newest runs first."""
         query = runs.select().order_by(runs.c.created.desc()).limit(limit)

@@ -101,6 +101,12 @@ class Journal:
         found: Record | None = await self._reader.ask(key)
         return found
 
+    async def find_many(self, keys: list[bytes]) -> list[Record | DamagedError | None]:
+        """The answers under many keys, in one block: much cheaper than one by one."""
+        assert self._reader is not None, "the journal is not open"
+        found: list[Record | DamagedError | None] = await self._reader.ask(keys)
+        return found
+
     def check_room(self) -> None:
         """Refuse while there is still room for what is on its way; asked before each sending."""
         now = time.monotonic()
@@ -191,11 +197,18 @@ class Journal:
         )
 
     def _read(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
+        """What is under each key of a group; a list of keys among them gets a list."""
+        keys: list[bytes] = []
+        for item in group:
+            keys += item if isinstance(item, list) else (item,)
         found: dict[bytes, Any] = {}
         with translated(self.path):
-            for start in range(0, len(group), _GROUP):
-                found |= self._read_block(connection, group[start : start + _GROUP])
-        return [found.get(key) for key in group]
+            for start in range(0, len(keys), _GROUP):
+                found |= self._read_block(connection, keys[start : start + _GROUP])
+        return [
+            [found.get(key) for key in item] if isinstance(item, list) else found.get(item)
+            for item in group
+        ]
 
     def _read_block(self, connection: sqlite3.Connection, group: list[Any]) -> dict[bytes, Any]:
         # Padded to a power of two, so that a handful of prepared statements serves all sizes.

@@ -9,7 +9,7 @@ import msgspec
 
 from penstock.errors import DamagedError
 
-__all__ = ["Record", "RecordKind"]
+__all__ = ["Meta", "Record", "RecordKind", "read_meta"]
 
 
 class RecordKind(IntEnum):
@@ -18,6 +18,23 @@ class RecordKind(IntEnum):
     ANSWER = 0
     FAILURE = 1
     REPLACED = 2
+
+
+class Meta(msgspec.Struct, frozen=True, array_like=True):
+    """What is known of a record beside its bodies. New fields go to the end, with a default:
+    records written before have none."""
+
+    provider: str
+    model: str
+    run: str
+    at: float
+    latency: float
+    attempts: int
+    cost: str
+    price_source: str
+    lane: str = "online"
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -35,11 +52,14 @@ class Record(msgspec.Struct, frozen=True):
     attempts: int = 1
     cost: str = ""
     price_source: str = ""
+    lane: str = "online"
+    input_tokens: int = 0
+    output_tokens: int = 0
 
     def row(self) -> tuple[bytes, int, bytes, bytes, bytes, int]:
         """As the table holds it: key, kind, meta, request, response, checksum."""
         meta = _encode(
-            (
+            Meta(
                 self.provider,
                 self.model,
                 self.run,
@@ -48,6 +68,9 @@ class Record(msgspec.Struct, frozen=True):
                 self.attempts,
                 self.cost,
                 self.price_source,
+                self.lane,
+                self.input_tokens,
+                self.output_tokens,
             )
         )
         check = _checksum(self.key, self.kind, meta, self.request, self.response)
@@ -68,28 +91,14 @@ class Record(msgspec.Struct, frozen=True):
         try:
             if _checksum(key, kind, meta, request, response) != check:
                 raise _damaged(number)
-            provider, model, run, at, latency, attempts, cost, source = _decode(meta)
-            return cls(
-                key,
-                response,
-                request,
-                RecordKind(kind),
-                provider,
-                model,
-                run,
-                at,
-                latency,
-                attempts,
-                cost,
-                source,
-            )
+            known = msgspec.structs.astuple(read_meta(meta))
+            return cls(key, response, request, RecordKind(kind), *known)
         except (TypeError, ValueError, msgspec.DecodeError):
             raise _damaged(number) from None
 
 
-_Meta = tuple[str, str, str, float, float, int, str, str]
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Meta).decode
+read_meta = msgspec.msgpack.Decoder(Meta).decode
 
 
 def _checksum(key: bytes, kind: int, meta: bytes, request: bytes, response: bytes) -> int:

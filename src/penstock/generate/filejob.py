@@ -1,0 +1,96 @@
+"""Prompts over a file, as data: what the shell runs, stores and resumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from penstock.engine.engine import Cache
+from penstock.engine.progress import Progress
+from penstock.engine.workbench import Workbench
+from penstock.errors import InputError
+from penstock.generate.launch import Launch, estimated, launched
+from penstock.generate.prompter import Prompter
+from penstock.tables import RowSource, Table, rows
+from penstock.templates import Template
+
+__all__ = ["FileJob"]
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """A template over the rows of a file."""
+
+    file: str
+    template: str
+    model: str | None = None
+    system: str | None = None
+    schema: Mapping[str, Any] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    first: int | None = None
+    """Only so many rows from the beginning."""
+    samples: int = 1
+    budget: str | None = None
+    cache: Cache = "use"
+    out: str | None = None
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> FileJob:
+        """The job that a run was made of."""
+        try:
+            return cls(**spec["prompt"])
+        except (KeyError, TypeError):
+            raise InputError(
+                "this run was made by a program, not by the shell",
+                remedy="Run that program again: what has an answer is found, the rest is asked.",
+            ) from None
+
+    def estimate(self, bench: Workbench) -> Any:
+        """What it would take; nothing is sent."""
+        return estimated(self._launch(bench, ""))
+
+    def run(
+        self,
+        bench: Workbench,
+        *,
+        run_id: str = "",
+        watch: Callable[[Progress], Callable[[], None]] | None = None,
+        on_interrupt: Callable[[], None] | None = None,
+    ) -> Table:
+        """Do it, or go on with it."""
+        table = launched(self._launch(bench, run_id), watch, on_interrupt)
+        assert isinstance(table, Table)
+        if self.out is not None:
+            table.save(self.out)
+        return table
+
+    def _launch(self, bench: Workbench, run_id: str) -> Launch:
+        template = Template(self.template)
+        prompter = Prompter(
+            self.model,
+            template.fill,
+            response_format=self.schema,
+            system_prompt=self.system,
+            generation_params=self.params,
+            n=self.samples,
+            budget=self.budget,
+            cache=self.cache,
+            workbench=bench,
+        )
+        source = self._source(template)
+        launch = prompter.launch(source)
+        spec = {**asdict(self), "file": str(Path(self.file).expanduser().absolute())}
+        if self.out is not None:
+            spec["out"] = str(Path(self.out).expanduser().absolute())
+        return replace(launch, id=run_id, spec={"prompt": spec})
+
+    def _source(self, template: Template) -> RowSource:
+        source = rows(self.file)
+        if source.column_names is not None:
+            template.check(source.column_names)
+        if self.first is None:
+            return source
+        return rows(list(islice(source, self.first)))

@@ -1,0 +1,240 @@
+"""From a plan to a run: opened, worked through, closed with its table."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from penstock import logs
+from penstock.engine.bridge import Handle, run
+from penstock.engine.budget import Budget
+from penstock.engine.engine import Engine
+from penstock.engine.jobs import end_state
+from penstock.engine.progress import Progress
+from penstock.engine.run import Run
+from penstock.engine.states import RunState
+from penstock.engine.station import Station
+from penstock.engine.workbench import Workbench
+from penstock.errors import InputError, PenstockError, ProcessingError
+from penstock.generate.estimate import Projection, project
+from penstock.generate.outflow import Outflow
+from penstock.generate.plan import Plan
+from penstock.generate.work import OnRows, Pipeline
+from penstock.tables import RowSource, Table
+
+__all__ = ["Launch", "RunInfo", "TableHandle", "estimated", "launched", "streamed"]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything a run of a Prompter needs."""
+
+    bench: Workbench
+    plan: Plan
+    source: RowSource
+    name: str = ""
+    budget: Budget | None = None
+    max_retries: int | None = None
+    id: str = ""
+    """The run to take up again; a new one where it is empty."""
+    spec: Mapping[str, Any] | None = None
+    """The whole job as data, where it is data: then the shell can resume it."""
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What a table knows of the run that made it."""
+
+    id: str
+    state: str
+    counters: dict[str, Any]
+    folder: str
+
+    @property
+    def tokens(self) -> int:
+        return int(self.counters["input_tokens"]) + int(self.counters["output_tokens"])
+
+    @property
+    def cost(self) -> Decimal:
+        """Dollars; without those answers for which no price is known (`counters["unpriced"]`)."""
+        return Decimal(self.counters["cost"])
+
+
+class TableHandle(Handle[Table]):
+    """A table in the making: await it; touching its data waits for it."""
+
+    def result(self, timeout: float | None = None) -> Table:
+        """The table; waits for it."""
+        if not self.done:
+            _check_thread()
+        return super().result(timeout)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python's own questions wait for nothing
+            raise AttributeError(name)
+        return getattr(self.result(), name)
+
+    def __len__(self) -> int:
+        return len(self.result())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.result())
+
+    def __getitem__(self, what: Any) -> Any:
+        return self.result()[what]
+
+
+class Running:
+    """One run, while it goes on."""
+
+    def __init__(self, launch: Launch) -> None:
+        bench, plan = launch.bench, launch.plan
+        self.launch = launch
+        self.thread = bench.thread
+        self.progress = Progress(rows_total=_total(launch))
+        self.run = Run(
+            bench.workspace,
+            bench.catalog,
+            kind="prompt",
+            name=launch.name,
+            id=launch.id,
+            spec=launch.spec or {"endpoint": plan.endpoint.label, "rows": launch.source.count},
+            progress=self.progress,
+        )
+        self.engine = self._engine()
+        self.on_rows: OnRows | None = None
+
+    def _engine(self) -> Engine:
+        launch = self.launch
+        engine = launch.bench.engine(
+            self.thread.station,
+            run=self.run.id,
+            cache=launch.plan.cache,
+            progress=self.progress,
+            on_ask=self.run.asked,
+        )
+        if launch.budget is not None:
+            engine.budget = launch.budget
+        if launch.max_retries is not None:
+            engine.retries = engine.retries._replace(max_retries=launch.max_retries)
+        return engine
+
+    async def work(self, station: Station) -> Table:
+        """Everything between the first row and the finished table."""
+        launch, engine, run = self.launch, self.engine, self.run
+        if launch.plan.cache != "read":  # a missing key or price is said before the run begins
+            endpoint = launch.plan.endpoint
+            station.line(endpoint)
+            engine.budget.check(station.price(endpoint), endpoint.label)
+        with run, logs.bind(run=run.id):
+            run.begin_failures()
+            pipeline = Pipeline(engine, run, launch.plan, launch.source, self.on_rows)
+            try:
+                await pipeline.work()
+            except BaseException as error:
+                cause = _first(error)
+                with suppress(PenstockError):  # the first error is the one to tell
+                    await station.users.run(lambda: _closed(pipeline))
+                    cause.add_note(f"The rows before it are kept in {pipeline.answers.path}.")
+                run.finish(RunState.FAILED, str(cause))
+                raise cause from cause.__cause__
+            table: Table = await station.users.run(lambda: _closed(pipeline))
+            stopped = engine.stop.failure
+            run.finish(end_state(engine), "" if stopped is None else stopped.message)
+        if engine.error is not None:
+            raise engine.error
+        table.run = RunInfo(run.id, run.state, self.progress.counters(), str(run.folder))
+        if launch.plan.failures == "raise" and len(table.failures):
+            first = table.failures[0]
+            raise ProcessingError(
+                f"{len(table.failures)} rows failed; the first, row {first['row']}: "
+                f"{first['message']}",
+                remedy=f"The others are kept: see `penstock runs show {run.id}`.",
+            )
+        return table
+
+
+def launched(
+    launch: Launch,
+    watch: Callable[[Progress], Callable[[], None]] | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> Table | TableHandle:
+    """Run it: a Table, or a handle inside a running loop.
+
+    `watch` is shown the progress and gives what is called now and then while the caller waits.
+    """
+    running = Running(launch)
+    made = run(
+        running.thread,
+        running.work,
+        cancel=running.engine.stop.throw,
+        tick=None if watch is None else watch(running.progress),
+        on_interrupt=on_interrupt,
+    )
+    if isinstance(made, Handle):
+        return TableHandle(made.future, made.cancel)
+    return made
+
+
+def streamed(launch: Launch) -> Iterator[dict[str, Any]]:
+    """Run it beside the caller, giving out rows as they finish."""
+    _check_thread()
+    running = Running(launch)
+    outflow = Outflow(running.thread)
+    running.on_rows = outflow.put
+    future = running.thread.submit(running.work)
+    future.add_done_callback(lambda _: outflow.end())
+    try:
+        yield from outflow
+        future.result()
+    finally:
+        outflow.leave()
+        running.thread.call(running.engine.stop.throw)
+
+
+def estimated(launch: Launch) -> Projection:
+    """What it would take; nothing is sent."""
+    thread = launch.bench.thread
+
+    async def work(station: Station) -> Projection:
+        price = launch.bench.prices().price(launch.plan.endpoint)
+        return await project(station, launch.plan, launch.source, price)
+
+    made: Any = run(thread, work, cancel=lambda: None)
+    return made  # type: ignore[no-any-return]
+
+
+async def _closed(pipeline: Pipeline) -> Table:
+    try:
+        table = pipeline.answers.close()
+        table.failures = pipeline.failures.close()
+    finally:
+        pipeline.abort()
+    return table
+
+
+def _total(launch: Launch) -> int | None:
+    count = launch.source.count
+    return None if count is None else count * launch.plan.samples
+
+
+def _first(error: BaseException) -> BaseException:
+    """The error itself, out of the groups that task groups wrap it in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _check_thread() -> None:
+    """A function or generator that is called by one run must not wait for another: both need
+    the thread that it would hold."""
+    if threading.current_thread().name == "penstock-user":
+        raise InputError(
+            "a prompt function, a parse function or a generator of rows waits for a Prompter, "
+            "which would wait for it",
+            remedy="Call the inner Prompter first, or `await` it in an async function.",
+        )

@@ -1,0 +1,319 @@
+"""A Prompter at work: rows in, questions through the engine, rows out, in order.
+
+Three stages run side by side. The user's source and prompt function run in the user thread, a
+block of rows at a time; the engine asks; the user's parse function and the table's writer take
+whatever has come back since they last looked, again in the user thread. Every stage is bounded,
+so a million rows take no more memory than a thousand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+from penstock.engine.engine import Engine
+from penstock.engine.rows import current_row
+from penstock.engine.run import Run
+from penstock.engine.structured import Structured, ask_structured
+from penstock.engine.users import Raised, settle
+from penstock.errors import InputError, PenstockError
+from penstock.generate.functions import called
+from penstock.generate.occurrences import Occurrences
+from penstock.generate.plan import Plan
+from penstock.outcome import Answer, Failure, FailureKind
+from penstock.request import Request
+from penstock.tables import RowSource, TableWriter
+
+__all__ = ["Item", "OnRows", "Pipeline"]
+
+OnRows: TypeAlias = Callable[[list[dict[str, Any]]], Awaitable[None]]
+
+_BLOCK = 256
+_SLICE = 0.02  # a slow source or prompt function holds nobody up for a whole block
+_MOST_WAITING = 2048
+_NO_MORE: Any = object()
+NOT_DONE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE})
+
+
+class Item(NamedTuple):
+    """One question of one row, or why there is none."""
+
+    row: Any
+    request: Request | Failure
+    number: int
+    """The number of the row."""
+    place: int
+    """Its place in the table; several draws of a row follow each other."""
+
+
+class Done(NamedTuple):
+    """What came of a question."""
+
+    item: Item
+    result: Any
+
+
+class Finished(NamedTuple):
+    """What the last stage made of it."""
+
+    item: Item
+    rows: list[dict[str, Any]]
+    failure: Failure | None
+
+
+class Pipeline:
+    """One run of a Prompter."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        run: Run,
+        plan: Plan,
+        source: RowSource,
+        on_rows: OnRows | None = None,
+    ) -> None:
+        self._engine = engine
+        self._run = run
+        self._plan = plan
+        self._source = source
+        self._on_rows = on_rows
+        self._waiting: list[Done] = []
+        self._came = asyncio.Event()
+        self._room = asyncio.Event()
+        self._ended = False
+        self.answers = TableWriter(run.folder / "dataset.arrow")
+        self.failures = TableWriter(run.folder / "failures.arrow")
+
+    async def work(self) -> None:
+        """Do it all; what a source raised comes out at the end."""
+        trouble: Exception | None = None
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._finish_all())
+            try:
+                await self._ask_all()
+            except Exception as error:  # what came before it is still to be written
+                trouble = error
+            finally:
+                self._ended = True
+                self._came.set()
+        if trouble is not None:
+            raise trouble
+
+    async def _ask_all(self) -> None:
+        window = self._engine.station.window(self._plan.endpoint)
+        async with aclosing(
+            self._engine.map(self._items(), self._ask, window=window)  # type: ignore[type-var]
+        ) as results:
+            async for _, item, result in results:
+                self._waiting.append(Done(item, result))
+                await self._make_room()
+
+    async def _make_room(self) -> None:
+        """Call the last stage; wait while it is far behind."""
+        self._came.set()
+        if len(self._waiting) >= _MOST_WAITING:
+            self._room.clear()
+            await self._room.wait()
+
+    def abort(self) -> None:
+        """Leave no half-written table."""
+        self.answers.abort()
+        self.failures.abort()
+
+    # Rows to questions ------------------------------------------------------------------------
+
+    async def _items(self) -> AsyncIterator[Item]:
+        users = self._engine.station.users
+        maker = _Maker(self._plan, iter(self._source))
+        while True:
+            items, error = await users.run(maker.block)
+            for item in await self._unrecorded(items):
+                yield item
+            if error is not None:
+                raise error
+            if maker.ended or self._engine.stop.thrown:  # where all is recorded, nothing else asks
+                return
+
+    async def _unrecorded(self, items: list[Item]) -> list[Item]:
+        """What must be asked. The journal is looked into for a whole block at once, and what is
+        found there goes straight to the last stage: a recorded run costs no task a row."""
+        requests = [item.request for item in items if isinstance(item.request, Request)]
+        found = iter(await self._recalled(requests))
+        left: list[Item] = []
+        for item in items:
+            request = item.request
+            result = None if isinstance(request, Failure) else next(found)
+            if result is None:
+                left.append(item)
+            elif isinstance(request, Request):
+                self._run.asked(item.number, self._engine.key_of(request))
+                self._waiting.append(Done(item, result))
+        await self._make_room()
+        return left
+
+    async def _recalled(self, requests: list[Request]) -> list[Answer | Structured | None]:
+        answers = await self._engine.recall(requests) if requests else []
+        if self._plan.schema is None or not any(answers):
+            return list(answers)
+        texts = [(answer.text,) for answer in answers if answer is not None]
+        read = iter(await self._engine.station.users.call(self._plan.schema.read, texts))
+        return [None if answer is None else _structured(answer, next(read)) for answer in answers]
+
+    async def _ask(self, item: Item) -> Any:
+        current_row.set(item.number)
+        request = item.request
+        if isinstance(request, Failure):
+            return request
+        if request.schema is None:
+            return await self._engine.ask(request, recalled=self._plan.cache == "use")
+        return await ask_structured(self._engine, request, reasks=self._plan.reasks)
+
+    # Answers to rows --------------------------------------------------------------------------
+
+    async def _finish_all(self) -> None:
+        users = self._engine.station.users
+        while True:
+            await self._came.wait()
+            self._came.clear()
+            block, self._waiting = self._waiting, []
+            self._room.set()
+            if block:
+                finished = await users.run(lambda block=block: self._finish(block))  # type: ignore[misc]
+                self._count(finished)
+                if self._on_rows is not None:
+                    await self._on_rows([row for each in finished for row in each.rows])
+            elif self._ended:
+                return
+            if self._ended:
+                self._came.set()
+
+    async def _finish(self, block: list[Done]) -> list[Finished]:
+        """In the user thread: parse what came, and write it down."""
+        parsed = await settle([self._parsed(done) for done in block])
+        finished = [self._finished(*each) for each in zip(block, parsed, strict=True)]
+        for item, rows, failure in finished:
+            if failure is None:
+                self.answers.add(item.place, rows)
+                self.failures.add(item.place, [])
+            elif failure.kind not in NOT_DONE:
+                self.answers.add(item.place, [])
+                self.failures.add(item.place, [_failure_row(item, failure)])
+        return finished
+
+    def _parsed(self, done: Done) -> Any:
+        """What the parse function makes of an answer; may be awaitable."""
+        value = _value(done.result)
+        if isinstance(value, Failure) or self._plan.parse is None:
+            return value
+        # A copy: several draws share a row, and a parse function may write into it.
+        return called(self._plan.parse, dict(done.item.row), value)
+
+    def _finished(self, done: Done, parsed: Any) -> Finished:
+        item = done.item
+        if isinstance(parsed, Failure):
+            return Finished(item, [], parsed)
+        if isinstance(parsed, Raised):
+            return Finished(item, [], _blamed("parse", parsed.error))
+        try:
+            return Finished(item, self._plan.rows(item.row, parsed), None)
+        except BaseException as error:  # a generator's own, see `called`
+            return Finished(item, [], _blamed("parse", error))
+
+    def _count(self, finished: list[Finished]) -> None:
+        progress = self._engine.progress
+        for item, _, failure in finished:
+            if failure is None:
+                progress.rows_done += 1
+            elif failure.kind not in NOT_DONE:
+                progress.rows_done += 1
+                progress.rows_failed += 1
+                self._run.failed(item.number, failure)
+        self._run.tick()
+
+
+class _Maker:
+    """In the user thread: the next block of rows, and their questions."""
+
+    def __init__(self, plan: Plan, rows: Iterator[Any]) -> None:
+        self._plan = plan
+        self._rows = rows
+        self._seen = None if plan.dedupe else Occurrences()
+        self._number = 0
+        self._places = count()
+        self.ended = False
+
+    async def block(self) -> tuple[list[Item], Exception | None]:
+        rows: list[Any] = []
+        asked: list[Any] = []
+        error: Exception | None = None
+        end = time.monotonic() + _SLICE
+        try:
+            while len(rows) < _BLOCK and not (rows and time.monotonic() > end):
+                row = next(self._rows, _NO_MORE)
+                if row is _NO_MORE:
+                    self.ended = True
+                    break
+                rows.append(row)
+                asked.append(called(self._plan.ask, row))
+        except Exception as raised:
+            self.ended, error = True, raised
+        except BaseException as raised:
+            self.ended = True
+            error = InputError(f"the dataset raised {type(raised).__name__}: {raised}")
+            error.__cause__ = raised
+        items: list[Item] = []
+        for row, prompt in zip(rows, await settle(asked), strict=True):
+            items += self._items(row, prompt)
+            self._number += 1
+        return items, error
+
+    def _items(self, row: Any, prompt: Any) -> list[Item]:
+        made = prompt
+        if not isinstance(prompt, Raised):
+            made = called(self._plan.requests, row, prompt, self._seen)
+        if isinstance(made, Raised):
+            return [Item(row, _blamed("prompt", made.error), self._number, next(self._places))]
+        number, places = self._number, self._places
+        return [Item(row, request, number, next(places)) for request in made]
+
+
+def _blamed(function: str, error: BaseException) -> Failure:
+    """A failure of the user's own making, in words that name it."""
+    if isinstance(error, PenstockError):
+        return Failure(FailureKind.INPUT, error.message)
+    said = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return Failure(FailureKind.INPUT, f"the {function} function raised {said}")
+
+
+def _structured(answer: Answer, read: Any) -> Structured | None:
+    """A recorded answer with its value; None where it must be asked again."""
+    if answer.refused:
+        return Structured(answer, None)
+    return (
+        None if isinstance(read, Raised) or answer.finish == "length" else Structured(answer, read)
+    )
+
+
+def _value(result: Any) -> Any:
+    """What the parse function is given: the text, the object, or the failure."""
+    if isinstance(result, Structured):
+        if result.answer.refused:
+            said = result.answer.text[:300] or result.answer.finish
+            return Failure(FailureKind.INVALID_ANSWER, f"the model refused: {said}")
+        return result.value
+    return result.text if isinstance(result, Answer) else result
+
+
+def _failure_row(item: Item, failure: Failure) -> dict[str, Any]:
+    return {
+        "row": item.number,
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "attempts": failure.attempts,
+        "may_be_paid": failure.may_be_paid,
+        "input": item.row,
+    }
