@@ -47,5 +47,15 @@ def simulator(_simulator: Simulator) -> Iterator[Simulator]:
     _simulator.reset()
     yield _simulator
     _simulator.set(
-        latency="0", errors="", outages="", rpm=None, tpm=None, quota=None, key=None, fixed=False
+        latency="0",
+        errors="",
+        outages="",
+        rpm=None,
+        tpm=None,
+        quota=None,
+        key=None,
+        fixed=False,
+        burst=60.0,
+        max_concurrency=None,
+        seed=0,
     )

@@ -322,6 +322,19 @@ async def test_too_little_room_is_noticed_before_anything_is_sent(
     assert simulator.summary()["requests"] == 0
 
 
+async def test_attempts_that_may_have_been_paid_for_are_counted_also_when_a_retry_succeeds(
+    station: Station, endpoint: Endpoint, simulator: Simulator
+) -> None:
+    simulator.set(errors="cut:0.5", seed=3)
+    engine = Engine(station, retries=RetryPolicy(max_retries=12, first=0.001))
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(12):
+            tasks.create_task(answered(engine, Request.of(endpoint, f"Cut {number}")))
+    cut = simulator.summary()["by_fault"]["cut"]
+    assert cut > 0
+    assert engine.progress.may_be_paid == cut
+
+
 async def test_a_provider_that_raises_fails_its_row_and_says_so(
     station: Station, offline: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from penstock.engine.estimates import Estimate
 from penstock.engine.progress import Progress
 from penstock.engine.stop import Stop
 from penstock.errors import InputError
-from penstock.outcome import Failure, FailureKind, Outcome, Usage
+from penstock.outcome import Failure, FailureKind, Usage
 from penstock.tokens import Price
 
 __all__ = ["Budget", "Held", "Purse"]
@@ -61,6 +61,7 @@ class Purse:
         self._dollars = Decimal(0)
         self._tokens = 0
         self._lost = Held(Decimal(0), 0)
+        self._counted = progress.may_be_paid
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._out = 0
 
@@ -81,13 +82,17 @@ class Purse:
         self._out += 1
         return held
 
-    def settle(self, held: Held, outcome: Outcome) -> None:
+    def settle(self, held: Held) -> None:
         """Give back what was held; what was really spent is in the progress by now."""
         self._dollars -= held.dollars
         self._tokens -= held.tokens
         self._out -= 1
-        if isinstance(outcome, Failure) and outcome.may_be_paid:
-            self._lost = Held(self._lost.dollars + held.dollars, self._lost.tokens + held.tokens)
+        lost = self._progress.may_be_paid - self._counted
+        if lost > 0:
+            self._counted += lost
+            self._lost = Held(
+                self._lost.dollars + lost * held.dollars, self._lost.tokens + lost * held.tokens
+            )
         while self._waiting:
             future = self._waiting.popleft()
             if not future.done():

@@ -251,13 +251,12 @@ class Engine:
         held = await purse.reserve(line.estimator.of(request), price, self.stop)
         if isinstance(held, Failure):
             return held
-        outcome: Outcome = Failure(FailureKind.CANCELLED, "not sent")
         try:
             outcome = await self._carry(request, key, line, on_text)
         finally:
-            if isinstance(outcome, Answer):
-                line.estimator.saw(outcome.usage)
-            purse.settle(held, outcome)
+            purse.settle(held)
+        if isinstance(outcome, Answer):
+            line.estimator.saw(outcome.usage)
         return outcome
 
     async def _carry(
@@ -287,6 +286,7 @@ class Engine:
 
     async def _record(self, request: Request, key: bytes, carried: Carried) -> Outcome:
         outcome, answered = priced(carried, self.station.price(request.endpoint))
+        self.progress.may_be_paid += carried.lost
         sent = carried.sent
         record = Record(
             key,
@@ -354,8 +354,9 @@ def priced(carried: Carried, price: Price | None) -> tuple[Outcome, bool]:
     """The outcome with its cost and attempts, and whether it is an answer."""
     outcome = carried.sent.outcome
     if not isinstance(outcome, Answer):
-        paid = outcome.may_be_paid or carried.may_be_paid
-        done = msgspec.structs.replace(outcome, attempts=carried.attempts, may_be_paid=paid)
+        done = msgspec.structs.replace(
+            outcome, attempts=carried.attempts, may_be_paid=carried.lost > 0
+        )
         return done, False
     return (
         msgspec.structs.replace(

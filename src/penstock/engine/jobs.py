@@ -122,7 +122,9 @@ async def _outcomes(
         return await engine.ask(Request.of(endpoint, question))
 
     run.begin_failures()
-    async for number, _, outcome in engine.map(_questions(station, job), ask):
+    async for number, _, outcome in engine.map(
+        _questions(station, job), ask, window=station.window(endpoint)
+    ):
         outcomes[number] = outcome
         if isinstance(outcome, Failure) and outcome.kind in _NOT_DONE:
             continue  # neither done nor failed: the next run goes on with it

@@ -31,8 +31,8 @@ class Carried(NamedTuple):
 
     sent: Sent
     attempts: int
-    may_be_paid: bool
-    """Whether an attempt before the last may have been paid for too."""
+    lost: int
+    """How many attempts without an answer may have been paid for."""
     lease: Lease | None = None
     """Still held when there is an answer: it is settled when that is on disk."""
 
@@ -67,18 +67,18 @@ class Line:
         """Bring a question to its endpoint and what comes back to us."""
         attempts = 0
         counted = _Counted()
-        may_be_paid = False
+        lost = 0
         while True:
             lease = await self.limiter.lease(request, stop)
             if isinstance(lease, Failure):
-                return Carried(Sent(lease), attempts, may_be_paid)
+                return Carried(Sent(lease), attempts, lost)
             sent = await self._send(request, lease, on_text)
             attempts += 1
             outcome = sent.outcome
             if isinstance(outcome, Answer):
                 self._retries.answered()
-                return Carried(sent, attempts, may_be_paid, lease)
-            may_be_paid |= outcome.may_be_paid
+                return Carried(sent, attempts, lost, lease)
+            lost += outcome.may_be_paid
             if not self.limiter.down:  # an outage is no fault of this question
                 counted.add(outcome.kind)
             decision = policy.decide(outcome, sent, counted.total, self.randomness, self._retries)
@@ -86,7 +86,7 @@ class Line:
             if decision.stop_endpoint:
                 self.limiter.close(_stopped(outcome, request))
             if not decision.again or stop.thrown:
-                return Carried(sent, attempts, may_be_paid)
+                return Carried(sent, attempts, lost)
             if not self.limiter.down:  # there the limiter holds everyone
                 await stop.pause(self.clock, decision.wait)
 

@@ -33,6 +33,7 @@ class Progress:
     """Answers for which no price is known."""
     price_sources: set[str] = field(default_factory=set)
     may_be_paid: int = 0
+    """Attempts that brought no answer and may have been paid for."""
     failures: Counter[FailureKind] = field(default_factory=Counter)
 
     def count(self, outcome: Outcome) -> None:
@@ -40,7 +41,6 @@ class Progress:
         if not isinstance(outcome, Answer):
             self.failures[outcome.kind] += 1
             self.attempts += outcome.attempts
-            self.may_be_paid += outcome.may_be_paid
             return
         if outcome.recorded:
             self.recorded += 1

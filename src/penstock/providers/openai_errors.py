@@ -52,6 +52,8 @@ def read_refusal(reply: Reply) -> Refusal:
     if status == 200 and code.isdecimal() and 400 <= int(code[:4]) < 600:
         status = int(code[:4])  # gateways put the status they met into a success
     found = _kind(status, code, kind)
+    if found is FailureKind.RATE_LIMITED and said.lower().startswith("request too large"):
+        found = FailureKind.TOO_LARGE  # larger than a whole minute's tokens: no waiting helps
     message = said or f"HTTP {reply.status}: {_shown(reply.body)}"
     if 300 <= reply.status < 400:
         message = (
