@@ -40,6 +40,7 @@ __all__ = [
     "TokenManagement",
     "Value",
     "find_file",
+    "give_flags",
 ]
 
 FILE_NAME = "penstock.yaml"
@@ -272,6 +273,16 @@ class Logging:
     )
 
 
+# The flags of the command line that this process was started with.
+_given: Mapping[str, Value] = {}
+
+
+def give_flags(flags: Mapping[str, Value]) -> None:
+    """What `Settings.load` takes for flags from now on, where it is told of none."""
+    global _given
+    _given = dict(flags)
+
+
 class Resolved(NamedTuple):
     """A setting, its value and where that came from."""
 
@@ -311,7 +322,7 @@ class Settings:
         if file is not None:
             layers.add_file(file, _shown_path(file, cwd or Path.cwd(), environ))
         layers.add_environment(environ)
-        layers.add_flags(flags or {})
+        layers.add_flags(_given if flags is None else flags)
         return cls(**layers.sections(), file=file, origins=layers.origins)
 
     def __getitem__(self, key: str) -> Value:

@@ -336,3 +336,33 @@ def test_python_m_penstock_is_the_same_command() -> None:
         [sys.executable, "-m", "penstock", "--help"], capture_output=True, text=True, timeout=30
     )
     assert done.returncode == 0 and "Usage: penstock" in done.stdout
+
+
+def test_every_setting_is_a_flag_and_the_flags_go_before_the_environment(shell: Shell) -> None:
+    said = shell(
+        "config", "show", "--json", "--concurrency", "7", "--log-level=DEBUG", "--http2",
+        PENSTOCK_LLM_CONCURRENCY="9", PENSTOCK_LLM_REASKS="5",
+    )  # fmt: skip
+    shown = json.loads(said.out)
+    assert shown["llm.concurrency"] == {"value": 7, "origin": "--concurrency"}
+    assert shown["logging.level"] == {"value": "DEBUG", "origin": "--log-level"}
+    assert shown["llm.http2"]["value"] is True
+    assert shown["llm.reasks"] == {"value": 5, "origin": "PENSTOCK_LLM_REASKS"}
+
+
+def test_a_command_s_own_flag_is_its_own(shell: Shell) -> None:
+    said = shell(
+        "endpoints", "add", "mine", "simulated", "--concurrency", "3", "--log-level", "DEBUG"
+    )
+    assert json.loads(said.out)["mine"]["limits"] == {"concurrency": 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"), [(["--concurrency", "many"], "many"), (["--proxy"], "wants a value")]
+)
+def test_a_wrong_setting_on_the_command_line_is_named(
+    shell: Shell, arguments: list[str], word: str
+) -> None:
+    said = shell("demo", *arguments)
+    assert said.code == Exit.INPUT
+    assert word in said.err

@@ -29,6 +29,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        if len(given) > 1:
+            given = _without_settings(given)
         result = app_for(given)(
             given, exit_on_error=False, print_error=True, result_action="return_value"
         )
@@ -57,6 +59,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
             "The log has the details (`penstock config show` says where); please report it.",
         )
         return Exit.FAULT
+
+
+def _without_settings(arguments: list[str]) -> list[str]:
+    """The command line without the flags of settings, which hold from now on."""
+    from penstock.cli.flags import split
+    from penstock.settings import give_flags
+
+    rest, flags = split(arguments)
+    give_flags(flags)
+    return rest
 
 
 def complain(message: str, remedy: str = "") -> None:
