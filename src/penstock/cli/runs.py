@@ -71,6 +71,8 @@ def show(run: str, /, *, as_json: Json = False) -> int:
         facts += [("journal", f"{counters['recorded']:,} answers found there")]
         facts += [("spent", tokens_line(counters))]
         facts += [("failures", f"{kind}: {n:,}") for kind, n in counters["failures"].items()]
+        if counters.get("limiter"):
+            facts += [("speed", _speed(counters["limiter"]))]
         if counters["may_be_paid"]:
             facts += [("perhaps paid", f"{counters['may_be_paid']:,} questions without an answer")]
     facts += [("folder", folder)]
@@ -146,6 +148,15 @@ def _found(bench: Workbench, run: str) -> dict[str, Any]:
     if not bench.workspace.exists:
         raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
     return bench.catalog.run(run)
+
+
+def _speed(limiter: dict[str, Any]) -> str:
+    """What the limiter did, in a line."""
+    said = f"up to {limiter['most_in_flight']:,} at once of {limiter['concurrency']:,} allowed"
+    limits = [f"{n:,} {name} a minute" for name, n in limiter["per_minute"].items()]
+    said += f"; limits: {', '.join(limits)}" if limits else ""
+    said += f"; {limiter['throttled']:,} times told to slow down" if limiter["throttled"] else ""
+    return said + (f"; {limiter['outages']:,} outages" if limiter["outages"] else "")
 
 
 def _state(row: dict[str, Any], folder: Path) -> str:

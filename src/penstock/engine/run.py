@@ -56,6 +56,8 @@ class Run:
         self.folder = workspace.run(self.id)
         self.state = RunState.PENDING
         self.progress = progress or Progress()
+        self.limiter: dict[str, Any] = {}
+        """What the limiter did, for people who wonder about the speed."""
         self._catalog = catalog
         self._written = 0.0
         self._keys = bytearray()
@@ -127,7 +129,7 @@ class Run:
             self.id,
             state=self.state,
             ended=time.time(),
-            counters=self.progress.counters(),
+            counters={**self.progress.counters(), "limiter": self.limiter},
             message=message,
         )
 

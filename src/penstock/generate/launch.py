@@ -144,6 +144,7 @@ class Running:
                 raise cause from cause.__cause__
             table: Table = await station.users.run(lambda: _closed(pipeline))
             stopped = engine.stop.failure
+            run.limiter = station.statistics().get(launch.plan.endpoint.label, {})
             run.finish(end_state(engine), "" if stopped is None else stopped.message)
         if engine.error is not None:
             raise engine.error
