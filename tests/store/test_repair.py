@@ -165,7 +165,7 @@ def test_of_a_replaced_answer_the_new_one_stays(path: Path) -> None:
     assert Journal(path).stats()[:3] == (30, 0, 1)
     assert done.saved == 31
     # The mark of the old one lost: of two answers to one question the later is the right one.
-    place = db.index(make(3).key + b"\x02\x98") + len(make(3).key)
+    place = db.index(make(3).key + b"\x02\x9b") + len(make(3).key)
     assert flipped(db, place, 1)[place] == 0
     _, found = repaired(path, flipped(db, place, 1))
     assert found[make(3).key].response == b"new"
