@@ -378,3 +378,20 @@ async def test_a_damaged_record_fails_its_row_and_names_the_file(
     assert "fresh.db: record 1" in failure.message
     assert "penstock journal repair" in failure.message
     assert engine.error is None, "one bad record stops nobody else"
+
+
+async def test_a_damaged_record_that_a_block_look_up_met_is_named_and_not_paid_for_again(
+    fresh: Station, endpoint: Endpoint, simulator: Simulator, tmp_path: Path
+) -> None:
+    import sqlite3
+
+    request = Request.of(endpoint, "Handle with care.")
+    await answered(Engine(fresh), request)
+    with sqlite3.connect(tmp_path / "fresh.db") as connection:
+        connection.execute("UPDATE records SET response = replace(response, 'a', 'b')")
+    connection.close()
+    engine = Engine(fresh)
+    assert await engine.recall([request]) == [None]
+    outcome = await engine.ask(request, recalled=True)
+    assert isinstance(outcome, Failure) and outcome.kind is FailureKind.STORAGE
+    assert simulator.summary()["requests"] == 1

@@ -73,6 +73,7 @@ class Engine:
         """What made going on impossible, such as a full disk."""
         self._drain = drain
         self._waiting: set[asyncio.Future[Outcome]] = set()
+        self._doubtful: set[bytes] = set()
         self._on_ask = on_ask
         self._salt = run.encode() or os.urandom(16)
 
@@ -182,7 +183,7 @@ class Engine:
         on_text: OnText | None,
         recalled: bool,
     ) -> Outcome:
-        if recalled:
+        if recalled and key not in self._doubtful:
             landed = self.station.remembered(name)
             found = None if landed is None else _shared(landed)
         else:
@@ -211,12 +212,14 @@ class Engine:
         keys = [self.key_of(request) for request in requests]
         records = await self.station.journal.find_many(keys)
         answers: list[Answer | None] = []
-        for request, record in zip(requests, records, strict=True):
+        for key, request, record in zip(keys, requests, records, strict=True):
             answer = None
             if isinstance(record, Record):
-                with suppress(DamagedError):  # `ask` says what is wrong with it
+                with suppress(DamagedError):
                     answer = self._recorded(request, record)
                     self.progress.count(answer)
+            if answer is None and record is not None:
+                self._doubtful.add(key)  # `ask` looks again, and says what is wrong with it
             answers.append(answer)
         return answers
 
