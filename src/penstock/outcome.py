@@ -111,7 +111,7 @@ _MEANINGS = {
 }
 
 
-class Usage(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True, gc=False):
     """Tokens as the provider counted them."""
 
     input_tokens: int = 0
@@ -130,7 +130,7 @@ class Usage(msgspec.Struct, frozen=True):
         return self.input_tokens + self.output_tokens
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """What a model said."""
 
     text: str
@@ -159,7 +159,7 @@ class Answer(msgspec.Struct, frozen=True):
         return self.finish in (Finish.REFUSAL, Finish.CONTENT_FILTER)
 
 
-class Failure(msgspec.Struct, frozen=True):
+class Failure(msgspec.Struct, frozen=True, gc=False):
     """Why there is no answer."""
 
     kind: FailureKind

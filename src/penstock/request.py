@@ -29,7 +29,7 @@ _SECRETS = frozenset({"api_key", "api-key", "apikey", "authorization"})
 _NOT_PARAMS = frozenset({"model", "messages", "stream", "stream_options", "n", "tools"})
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, gc=False):
     """One question. It does not know its row."""
 
     endpoint: Endpoint
@@ -82,7 +82,9 @@ class Request(msgspec.Struct, frozen=True):
             parts = (
                 self.endpoint.identity,
                 orjson.dumps(_checked(self.messages), option=orjson.OPT_SORT_KEYS),
-                orjson.dumps(_plain(self.params), option=orjson.OPT_SORT_KEYS),
+                orjson.dumps(_plain(self.params), option=orjson.OPT_SORT_KEYS)
+                if self.params
+                else b"{}",
                 b"" if self.schema is None else self.schema.canonical,
                 b"" if not self.tools else orjson.dumps(_plain(self.tools)),
                 b"%d" % index(self.sample),
@@ -96,6 +98,8 @@ class Request(msgspec.Struct, frozen=True):
 
 def merged_params(defaults: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters over their defaults, without the ones set to None, names checked."""
+    if not defaults and not params:
+        return {}
     merged = {k: v for k, v in {**defaults, **params}.items() if v is not None}
     taken = _NOT_PARAMS & merged.keys()
     if taken:
@@ -114,9 +118,10 @@ def merged_params(defaults: Mapping[str, Any], params: Mapping[str, Any]) -> dic
 
 def _checked(messages: list[Message]) -> Any:
     """Most messages are two texts, and nothing in them needs a look."""
-    if all(len(message) == 2 and type(message.get("content")) is str for message in messages):
-        return messages
-    return _plain(messages)
+    for message in messages:
+        if len(message) != 2 or type(message.get("content")) is not str:
+            return _plain(messages)
+    return messages
 
 
 def _plain(value: Any) -> Any:

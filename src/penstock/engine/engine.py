@@ -11,7 +11,6 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
 from typing import Literal, TypeVar
@@ -27,7 +26,7 @@ from penstock.engine.rows import Rows, current_row, mapped
 from penstock.engine.station import Station
 from penstock.engine.stop import Stop
 from penstock.errors import DamagedError, PenstockError, StoreError
-from penstock.outcome import Answer, Failure, FailureKind, Outcome
+from penstock.outcome import Answer, Failure, FailureKind, Outcome, Usage
 from penstock.providers import provider_of
 from penstock.providers.provider import MalformedReplyError, OnText
 from penstock.request import Request
@@ -215,9 +214,11 @@ class Engine:
         for key, request, record in zip(keys, requests, records, strict=True):
             answer = None
             if isinstance(record, Record):
-                with suppress(DamagedError):
+                try:
                     answer = self._recorded(request, record)
                     self.progress.count(answer)
+                except DamagedError:
+                    pass
             if answer is None and record is not None:
                 self._doubtful.add(key)  # `ask` looks again, and says what is wrong with it
             answers.append(answer)
@@ -291,6 +292,8 @@ class Engine:
         outcome, answered = priced(carried, self.station.price(request.endpoint))
         self.progress.may_be_paid += carried.lost
         sent = carried.sent
+        usage = outcome.usage if isinstance(outcome, Answer) else Usage()
+        cost = outcome.cost if isinstance(outcome, Answer) else None
         record = Record(
             key,
             sent.body,
@@ -302,15 +305,11 @@ class Engine:
             self.station.clock.time(),
             sent.latency,
             carried.attempts,
+            "" if cost is None else str(cost),
+            outcome.price_source if isinstance(outcome, Answer) else "",
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
         )
-        if isinstance(outcome, Answer):
-            record = msgspec.structs.replace(
-                record,
-                cost="" if outcome.cost is None else str(outcome.cost),
-                price_source=outcome.price_source,
-                input_tokens=outcome.usage.input_tokens,
-                output_tokens=outcome.usage.output_tokens,
-            )
         try:
             kept = await self.station.journal.record(record, replace=self.cache == "refresh")
         except StoreError as error:

@@ -7,7 +7,7 @@ where nobody set one.
 
 from __future__ import annotations
 
-import bisect
+from collections import deque
 from typing import NamedTuple
 
 from penstock.outcome import Usage
@@ -52,16 +52,13 @@ class Estimator:
     """Learns from the answers of one endpoint."""
 
     def __init__(self) -> None:
-        self._outputs: list[int] = []
-        self._order: list[int] = []
+        self._seen: deque[int] = deque(maxlen=_KEPT)
+        self._sorted: list[int] | None = None
 
     def saw(self, usage: Usage) -> None:
         """Take in what an answer took."""
-        bisect.insort(self._outputs, usage.output_tokens)
-        self._order.append(usage.output_tokens)
-        if len(self._order) > _KEPT:
-            oldest = self._order.pop(0)
-            del self._outputs[bisect.bisect_left(self._outputs, oldest)]
+        self._seen.append(usage.output_tokens)
+        self._sorted = None
 
     def of(self, request: Request) -> Estimate:
         """What a question will probably take."""
@@ -74,10 +71,11 @@ class Estimator:
         """Tokens of the answer."""
         asked = request.params.get("max_tokens") or request.params.get("max_completion_tokens")
         most = asked if isinstance(asked, int) else None
-        if len(self._outputs) < _A_FEW:
+        if len(self._seen) < _A_FEW:
             return most or _GUESS
-        if len(self._outputs) < _ENOUGH:
-            seen = 2 * self._outputs[-1]
+        outputs = self._sorted = self._sorted or sorted(self._seen)
+        if len(outputs) < _ENOUGH:
+            seen = 2 * outputs[-1]
         else:
-            seen = self._outputs[int(0.95 * (len(self._outputs) - 1))]
+            seen = outputs[int(0.95 * (len(outputs) - 1))]
         return seen if most is None else min(seen, most)

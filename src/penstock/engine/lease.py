@@ -18,7 +18,7 @@ from penstock.request import Request
 __all__ = ["Granted", "Lease", "Limiter", "Settlement"]
 
 
-class Settlement(msgspec.Struct, frozen=True):
+class Settlement(msgspec.Struct, frozen=True, gc=False):
     """What came of a lease, as a limiter sees it."""
 
     kind: FailureKind | None

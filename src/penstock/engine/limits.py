@@ -62,7 +62,7 @@ class AdaptiveLimiter:
         self._line: deque[_Place] = deque()
         self._timer: Timer | None = None
         self._closed: Failure | None = None
-        self._seen = {"leases": 0, "throttled": 0, "most_in_flight": 0}
+        self._leases = self._throttled = self._most_in_flight = 0
 
     @property
     def down(self) -> bool:
@@ -75,10 +75,15 @@ class AdaptiveLimiter:
         if self._closed is not None or stop.failure is not None:
             return self._closed or stop.failure  # type: ignore[return-value]
         place = _Place(self, request)
+        now = self._clock.now()
+        if self._free(now):
+            self._grant(place, now)
+            return place
         self._line.append(place)
         if len(self._line) == 1:  # behind others it would have to wait in any case
             self._admit()
-        if not place.future.done():
+        if not place.granted and place.failure is None:
+            place.future = asyncio.get_running_loop().create_future()
             try:
                 await stop.wait(place.future)
             except asyncio.CancelledError:
@@ -105,7 +110,8 @@ class AdaptiveLimiter:
         else:
             self._correct(place, _NOTHING)
             self._failed(place, settlement, now)
-        self._admit()
+        if self._line:
+            self._admit()
 
     def _leave(self, place: _Place) -> None:
         """Give a place back unused."""
@@ -123,6 +129,17 @@ class AdaptiveLimiter:
 
     # Who may go -------------------------------------------------------------------------------
 
+    def _free(self, now: float) -> bool:
+        """Whether nothing is counted and nobody is held: the usual case, and so a short way."""
+        return not (
+            self._line
+            or self._buckets
+            or self._out >= self._window.limit
+            or self._gate > now
+            or self._pace.holds
+            or self._outage.suspects
+        )
+
     def _admit(self) -> None:
         now = self._clock.now()
         if self._outage.over_patience(now):
@@ -132,7 +149,7 @@ class AdaptiveLimiter:
             )
         while self._line:
             place = self._line[0]
-            if place.gone or place.future.done():
+            if place.gone or place.told:
                 self._line.popleft()
                 continue
             wait = self._wait(self._estimated(place), now)
@@ -164,11 +181,12 @@ class AdaptiveLimiter:
         for name, bucket in self._buckets.items():
             bucket.take(place.estimate.of(name))
         self._pace.take(now)
-        self._seen["leases"] += 1
-        self._seen["most_in_flight"] = max(self._seen["most_in_flight"], self._out)
+        self._leases += 1
+        if self._out > self._most_in_flight:
+            self._most_in_flight = self._out
         place.granted = True
         place.sent_at = now
-        place.future.set_result(None)
+        place.tell()
 
     def _wake_in(self, seconds: float) -> None:
         if self._timer is not None:
@@ -182,8 +200,7 @@ class AdaptiveLimiter:
     def _refuse(self, failure: Failure) -> None:
         for place in self._line:
             place.failure = failure
-            if not place.future.done():
-                place.future.set_result(None)
+            place.tell()
         self._line.clear()
 
     # What was seen ----------------------------------------------------------------------------
@@ -191,7 +208,8 @@ class AdaptiveLimiter:
     def _answered(self, place: _Place, settlement: Settlement, now: float) -> None:
         usage = settlement.usage or Usage()
         self._estimator.saw(usage)
-        self._correct(place, Estimate(1, usage.input_tokens, usage.output_tokens))
+        if self._buckets:
+            self._correct(place, Estimate(1, usage.input_tokens, usage.output_tokens))
         self._pace.answered(now)
         if self._outage.answered(place.sent_at):
             self._window.restart(now)
@@ -202,7 +220,7 @@ class AdaptiveLimiter:
         self._outage.failed(kind, place.sent_at, now, retry_after or 0.0)
         if kind is not FailureKind.RATE_LIMITED:
             return
-        self._seen["throttled"] += 1
+        self._throttled += 1
         if retry_after is not None:
             self._gate = max(self._gate, now + min(retry_after, _DAY))
         if self._pace.refused(now):
@@ -259,7 +277,9 @@ class AdaptiveLimiter:
             "per_minute": {name: int(bucket.limit) for name, bucket in self._buckets.items()},
             "pace_per_second": self._pace.rate,
             "stopped": None if self._closed is None else self._closed.message,
-            **self._seen,
+            "leases": self._leases,
+            "throttled": self._throttled,
+            "most_in_flight": self._most_in_flight,
         }
 
 
@@ -289,11 +309,21 @@ class _Place:
         self.request = request
         self.estimate = _ONE
         self.mark = _ONE
-        self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[None] | None = None  # made where it has to wait
         self.failure: Failure | None = None
         self.granted = False
         self.gone = False
         self.sent_at = 0.0
+
+    @property
+    def told(self) -> bool:
+        """Whether nobody waits here any more."""
+        return self.future is not None and self.future.done()
+
+    def tell(self) -> None:
+        """Wake whoever waits here."""
+        if self.future is not None and not self.future.done():
+            self.future.set_result(None)
 
     def settle(self, settlement: Settlement) -> None:
         self._limiter.settled(self, settlement)

@@ -51,11 +51,16 @@ class Outage:
     def down(self) -> bool:
         return self._since is not None
 
+    @property
+    def suspects(self) -> bool:
+        """Whether the last word of the endpoint was a failure."""
+        return self._first is not None
+
     def sent(self) -> None:
         """A question goes out."""
-        if self.down:
-            self._probing = True
-        self._sent += self._first is not None
+        if self._first is not None:
+            self._probing |= self.down
+            self._sent += 1
 
     def failed(
         self, kind: FailureKind | None, sent_at: float, now: float, retry_after: float = 0.0

@@ -47,6 +47,11 @@ class Pace:
         """Requests a second; None when nobody is held."""
         return None if self._bucket is None else round(self._bucket.rate, 3)
 
+    @property
+    def holds(self) -> bool:
+        """Whether there is a pace at all."""
+        return self._bucket is not None
+
     def wait(self, now: float) -> float:
         """Seconds until the next may go."""
         if self._bucket is None:

@@ -20,18 +20,24 @@ from penstock.outcome import Failure, FailureKind
 if TYPE_CHECKING:
     from penstock.engine.engine import Engine
 
-__all__ = ["Rows", "current_row", "mapped"]
+__all__ = ["Block", "Rows", "current_row", "mapped"]
 
 _log = logging.getLogger(__name__)
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")
-Rows: TypeAlias = Iterable[Row] | AsyncIterable[Row]
 
 _END: Any = object()
 
 # The number of the row whose work is running, so that a run knows which questions it asked.
 current_row: ContextVar[int | None] = ContextVar("penstock_row", default=None)
+
+
+class Block(list[Row]):
+    """Several rows that an async source gives at once; each is worked on alone."""
+
+
+Rows: TypeAlias = Iterable[Row] | AsyncIterable[Row] | AsyncIterable[Block[Row]]
 
 
 async def mapped(
@@ -61,6 +67,7 @@ class _Source:
         self._sync = iter(rows) if isinstance(rows, Iterable) else None
         self._async = aiter(rows) if isinstance(rows, AsyncIterable) else None
         self._turn = asyncio.Lock()
+        self._ready: deque[Any] = deque()
         self._count = 0
         self._ended = False
         self.error: BaseException | None = None
@@ -68,8 +75,14 @@ class _Source:
     async def next(self) -> tuple[int, Any]:
         if self._sync is not None:
             return self._number(self._next_sync())
-        async with self._turn:
-            return self._number(await self._next_async())
+        if not self._ready:
+            async with self._turn:
+                while not self._ready:  # while it waited, another may have fetched
+                    row = await self._next_async()
+                    self._ready.extend(row if isinstance(row, Block) else (row,))
+        if self._ready[0] is _END:  # for everyone
+            return self._count, _END
+        return self._number(self._ready.popleft())
 
     def _number(self, row: Any) -> tuple[int, Any]:
         number = self._count

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-__all__ = ["Raised", "UserThread", "attempt", "settle"]
+from penstock import threads
+
+__all__ = ["Raised", "UserThread", "attempt", "is_awaitable", "settle"]
 
 Arguments: TypeAlias = tuple[Any, ...]
 
@@ -26,6 +28,14 @@ class Raised:
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
+
+
+_PLAIN = frozenset({str, dict, list, tuple, type(None), Raised})
+
+
+def is_awaitable(result: Any) -> bool:
+    """Whether a result is still to be awaited. Python's own question is dear, and most are not."""
+    return type(result) not in _PLAIN and inspect.isawaitable(result)
 
 
 class UserThread:
@@ -85,10 +95,7 @@ class UserThread:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name="penstock-user", daemon=True
-                )
-                self._thread.start()
+                self._thread = threads.start(_serve, "penstock-user", self._loop)
             return self._loop
 
 
@@ -115,13 +122,12 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
 
 async def settle(results: list[Any]) -> list[Any]:
     """The same results with everything awaitable awaited, side by side."""
-    waiting: list[tuple[int, asyncio.Task[Any]]] = []
-    async with asyncio.TaskGroup() as tasks:
-        for number, result in enumerate(results):
-            if inspect.isawaitable(result):
-                waiting.append((number, tasks.create_task(_awaited(result))))
-    for number, task in waiting:
-        results[number] = task.result()
+    waiting = [number for number, result in enumerate(results) if is_awaitable(result)]
+    if waiting:
+        async with asyncio.TaskGroup() as tasks:
+            made = [tasks.create_task(_awaited(results[number])) for number in waiting]
+        for number, task in zip(waiting, made, strict=True):
+            results[number] = task.result()
     return results
 
 

@@ -9,12 +9,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
-from penstock.engine.users import Raised
+from penstock.engine.users import Raised, is_awaitable
 from penstock.errors import InputError, ProcessingError
+from penstock.templates import Template
 
-__all__ = ["Takes", "called", "check_parse", "input_and_answer", "prompt_takes", "rows_from"]
+__all__ = [
+    "Takes",
+    "called",
+    "check_parse",
+    "described",
+    "input_and_answer",
+    "prompt_takes",
+    "rows_from",
+]
 
 
 class Takes(NamedTuple):
@@ -57,6 +67,20 @@ def check_parse(function: Callable[..., Any]) -> None:
         ) from None
 
 
+def described(function: Callable[..., Any]) -> str:
+    """What a prompt function is called, and a short hash of its text where that can be found."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, Template):
+        name, text = "template", owner.text
+    else:
+        name = str(getattr(function, "__qualname__", type(function).__name__))
+        try:
+            text = inspect.getsource(function)
+        except Exception:  # it may have been made in a shell, or its file be gone
+            return name
+    return f"{name} (sha256 {sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]})"
+
+
 def _signature(function: Any, name: str) -> inspect.Signature | None:
     """None where Python cannot tell, as of some functions written in C."""
     if not callable(function):
@@ -76,7 +100,7 @@ def called(function: Callable[..., Any], *arguments: Any) -> Any:
         result = function(*arguments)
     except BaseException as error:
         return Raised(error)
-    return _sheltered(result) if inspect.isawaitable(result) else result
+    return _sheltered(result) if is_awaitable(result) else result
 
 
 async def _sheltered(result: Awaitable[Any]) -> Any:

@@ -13,10 +13,12 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from itertools import count
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
 
 from penstock.engine.engine import Engine
-from penstock.engine.rows import current_row
+from penstock.engine.rows import Block, current_row
 from penstock.engine.run import Run
 from penstock.engine.structured import Structured, ask_structured
 from penstock.engine.users import Raised, settle
@@ -35,11 +37,12 @@ OnRows: TypeAlias = Callable[[list[dict[str, Any]]], Awaitable[None]]
 _BLOCK = 256
 _SLICE = 0.02  # a slow source or prompt function holds nobody up for a whole block
 _MOST_WAITING = 2048
+_PAUSE = 0.02  # what comes within it is finished together: a hop between threads is dear
 _NO_MORE: Any = object()
 NOT_DONE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE})
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True, gc=False):
     """One question of one row, or why there is none."""
 
     row: Any
@@ -50,14 +53,14 @@ class Item(NamedTuple):
     """Its place in the table; several draws of a row follow each other."""
 
 
-class Done(NamedTuple):
+class Done(msgspec.Struct, frozen=True, gc=False):
     """What came of a question."""
 
     item: Item
     result: Any
 
 
-class Finished(NamedTuple):
+class Finished(msgspec.Struct, frozen=True, gc=False):
     """What the last stage made of it."""
 
     item: Item
@@ -126,13 +129,12 @@ class Pipeline:
 
     # Rows to questions ------------------------------------------------------------------------
 
-    async def _items(self) -> AsyncIterator[Item]:
+    async def _items(self) -> AsyncIterator[Block[Item]]:
         users = self._engine.station.users
         maker = _Maker(self._plan, iter(self._source))
         while True:
             items, error = await users.run(maker.block)
-            for item in await self._unrecorded(items):
-                yield item
+            yield Block(await self._unrecorded(items))
             if error is not None:
                 raise error
             if maker.ended or self._engine.stop.thrown:  # where all is recorded, nothing else asks
@@ -178,6 +180,8 @@ class Pipeline:
         users = self._engine.station.users
         while True:
             await self._came.wait()
+            if len(self._waiting) < _BLOCK and not self._ended:
+                await asyncio.sleep(_PAUSE)
             self._came.clear()
             block, self._waiting = self._waiting, []
             self._room.set()
@@ -194,14 +198,15 @@ class Pipeline:
     async def _finish(self, block: list[Done]) -> list[Finished]:
         """In the user thread: parse what came, and write it down."""
         parsed = await settle([self._parsed(done) for done in block])
-        finished = [self._finished(*each) for each in zip(block, parsed, strict=True)]
-        for item, rows, failure in finished:
+        finished = [self._finished(done, made) for done, made in zip(block, parsed, strict=True)]
+        for each in finished:
+            place, failure = each.item.place, each.failure
             if failure is None:
-                self.answers.add(item.place, rows)
-                self.failures.add(item.place, [])
+                self.answers.add(place, each.rows)
+                self.failures.add(place, [])
             elif failure.kind not in NOT_DONE:
-                self.answers.add(item.place, [])
-                self.failures.add(item.place, [_failure_row(item, failure)])
+                self.answers.add(place, [])
+                self.failures.add(place, [_failure_row(each.item, failure)])
         return finished
 
     def _parsed(self, done: Done) -> Any:
@@ -225,13 +230,14 @@ class Pipeline:
 
     def _count(self, finished: list[Finished]) -> None:
         progress = self._engine.progress
-        for item, _, failure in finished:
+        for each in finished:
+            failure = each.failure
             if failure is None:
                 progress.rows_done += 1
             elif failure.kind not in NOT_DONE:
                 progress.rows_done += 1
                 progress.rows_failed += 1
-                self._run.failed(item.number, failure)
+                self._run.failed(each.item.number, failure)
         self._run.tick()
 
 

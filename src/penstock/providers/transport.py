@@ -55,7 +55,7 @@ class TransportSettings:
     largest_body: int = LARGEST_BODY
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One HTTP request."""
 
     method: str
@@ -65,7 +65,7 @@ class Call(msgspec.Struct, frozen=True):
     timeout: float | None = None
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True, gc=False):
     """A whole HTTP response.
 
     Header names are lower case; of equal ones the first counts, and one whose value is not ASCII
@@ -77,7 +77,7 @@ class Reply(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Broken(msgspec.Struct, frozen=True):
+class Broken(msgspec.Struct, frozen=True, gc=False):
     """No whole response came back."""
 
     reason: Literal["connection", "timeout", "too_large"]

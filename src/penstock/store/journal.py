@@ -17,14 +17,15 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple
 
+from penstock import threads
 from penstock.errors import DamagedError, StorageFullError
 from penstock.store.file import COLUMNS, REPAIR, create, open_file, translated
 from penstock.store.record import Record, RecordKind
@@ -32,6 +33,7 @@ from penstock.store.record import Record, RecordKind
 __all__ = ["Journal", "JournalStats", "Kept"]
 
 _GROUP = 512
+_MANY = 128
 
 
 class Kept(NamedTuple):
@@ -156,16 +158,31 @@ class Journal:
             return open_file(self.path, self._durability)
 
     def _write(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
-        results: list[Any] = []
         with translated(self.path):
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                results = [self._insert_one(connection, *item) for item in group]
+            return self._insert_all(connection, group) or self._insert_each(connection, group)
+
+    def _insert_all(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any] | None:
+        """A whole group in a few statements; None, and nothing written, where it holds one that
+        must be looked at alone. Each statement costs a turn at the interpreter's lock."""
+        if any(replace for _, replace in group):
+            return None
+        with suppress(TypeError, ValueError), _transaction(connection):
+            rows = [record.row() for record, _ in group]
+            start = inserted = 0
+            while start < len(rows):
+                size = min(_MANY, 1 << (len(rows) - start).bit_length() - 1)
+                flat = [value for row in rows[start : start + size] for value in row]
+                inserted += connection.execute(_insert(size), flat).rowcount
+                start += size
+            if inserted == len(rows):
                 connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
+                return [Kept(record, True) for record, _ in group]
+        return None
+
+    def _insert_each(self, connection: sqlite3.Connection, group: list[Any]) -> list[Any]:
+        with _transaction(connection):
+            results = [self._insert_one(connection, *item) for item in group]
+            connection.execute("COMMIT")
         return results
 
     def _insert_one(self, connection: sqlite3.Connection, record: Record, replace: bool) -> Any:
@@ -182,12 +199,7 @@ class Journal:
             connection.execute(
                 "UPDATE records SET kind = 2 WHERE key = ? AND kind = 0", (record.key,)
             )
-        done = connection.execute(
-            "INSERT OR IGNORE INTO records (key, kind, meta, request, response, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            row,
-        )
-        if done.rowcount:
+        if connection.execute(_insert(1), row).rowcount:
             return Kept(record, True)
         found = self._read(connection, [record.key])[0]
         if isinstance(found, Record):
@@ -234,6 +246,24 @@ class Journal:
         return DamagedError(f"{self.path}: record {number} {what}", remedy=REPAIR)
 
 
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Ends with nothing written unless it was committed."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+@cache
+def _insert(size: int) -> str:
+    rows = ", ".join(["(?, ?, ?, ?, ?, ?)"] * size)
+    columns = "key, kind, meta, request, response, checksum"
+    return f"INSERT OR IGNORE INTO records ({columns}) VALUES {rows}"  # noqa: S608
+
+
 class _Server:
     """A thread that serves whatever queued while it was busy, as one group.
 
@@ -251,8 +281,7 @@ class _Server:
         self._turn: list[Any] = []
         self._connect = connect
         self._serve = serve
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self._thread = threads.start(self._run, name)
 
     def ask(self, item: Any) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()

@@ -20,7 +20,7 @@ class RecordKind(IntEnum):
     REPLACED = 2
 
 
-class Meta(msgspec.Struct, frozen=True, array_like=True):
+class Meta(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What is known of a record beside its bodies. New fields go to the end, with a default:
     records written before have none."""
 
@@ -37,7 +37,7 @@ class Meta(msgspec.Struct, frozen=True, array_like=True):
     output_tokens: int = 0
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """A question and what became of it, raw, as it went over the wire."""
 
     key: bytes
