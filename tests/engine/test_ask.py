@@ -259,6 +259,24 @@ async def test_after_a_stop_the_wait_for_what_is_in_flight_is_bounded(
     assert (outcome.kind, outcome.may_be_paid) == (FailureKind.CANCELLED, True)
 
 
+async def test_what_one_run_gave_up_is_not_waited_for_and_everything_else_is(
+    tmp_path: Path, endpoint: Endpoint, simulator: Simulator
+) -> None:
+    simulator.set(latency="3000")
+    journal = Journal(tmp_path / "journal.db")
+    async with Station(journal, drain=2) as station:
+        given_up, patient = Engine(station, drain=0.05), Engine(station)
+        lost = asyncio.ensure_future(given_up.ask(Request.of(endpoint, "Take your time.")))
+        await asyncio.sleep(0.05)
+        given_up.stop.throw()
+        assert isinstance(await lost, Failure)
+        assert given_up.progress.may_be_paid == 1
+        simulator.set(latency="400")
+        asked = asyncio.ensure_future(patient.ask(Request.of(endpoint, "Be quick.")))
+        await asyncio.sleep(0.05)
+    assert isinstance(await asked, Answer)
+
+
 async def test_a_run_that_is_stopped_does_not_stop_another_that_asks_the_same(
     tmp_path: Path, endpoint: Endpoint, simulator: Simulator
 ) -> None:

@@ -12,9 +12,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from penstock.endpoint import Endpoint, Limits, Prices
-from penstock.engine.budget import Budget
+from penstock.engine.budget import Budget, Held, Purse
 from penstock.engine.engine import Engine
+from penstock.engine.estimates import Estimate
+from penstock.engine.progress import Progress
 from penstock.engine.station import Station
+from penstock.engine.stop import Stop
 from penstock.outcome import Answer, Failure, FailureKind
 from penstock.request import Request
 from penstock.store import Journal
@@ -84,3 +87,24 @@ async def test_the_cap_is_nearly_used_up_though_reserves_are_generous(tmp_path: 
     cap = Decimal("0.01")
     engine = await spend(tmp_path / "journal.db", Budget(dollars=cap), 600, 32, max_tokens=200)
     assert cap * Decimal("0.9") <= engine.progress.cost <= cap * Decimal("1.1")
+
+
+async def test_who_came_first_is_served_first() -> None:
+    """A small question does not slip past a large one that waits for the same money."""
+    progress, stop, done = Progress(), Stop(), list[str]()
+    purse = Purse(Budget(tokens=100), progress)
+    large, small = Estimate(1, 80, 0), Estimate(1, 10, 0)
+    first = await purse.reserve(large, None, stop)
+    assert isinstance(first, Held)
+
+    async def ask(name: str, estimate: Estimate) -> None:
+        assert isinstance(await purse.reserve(estimate, None, stop), Held)
+        done.append(name)
+
+    async with asyncio.TaskGroup() as tasks:
+        for name, estimate in (("large", large), ("small", small), ("smaller", small)):
+            tasks.create_task(ask(name, estimate))
+            await asyncio.sleep(0)
+        assert done == []
+        purse.settle(first)
+    assert done == ["large", "small", "smaller"]

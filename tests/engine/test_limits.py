@@ -175,6 +175,19 @@ async def test_the_beginning_of_an_outage_is_found_out_with_few_requests() -> No
     assert server.answered(10, 14) >= 0.9 * 4 * 64 / 0.5, "and the window is not narrowed by it"
 
 
+async def test_one_question_at_a_time_tells_an_endpoint_that_is_not_there() -> None:
+    clock = VirtualClock()
+
+    def gone(when: float) -> FailureKind | None:
+        return FailureKind.CONNECTION if 5 <= when < 65 else None
+
+    server = Server(clock, latency=0.5, broken=gone)
+    limiter = AdaptiveLimiter(Limits(concurrency=1), clock, most=1)
+    await drive(clock, limiter, server, 100, 400)
+    assert limiter.statistics()["outages"] == 1
+    assert len([when for when, _ in server.log if 5 <= when < 65]) <= 40
+
+
 @pytest.mark.parametrize("spoken", [THROTTLED, FailureKind.INVALID_REQUEST, FailureKind.MALFORMED])
 async def test_an_outage_is_over_when_the_server_speaks_whatever_it_says(
     spoken: FailureKind,
@@ -210,10 +223,16 @@ async def test_a_probe_that_is_given_back_does_not_leave_the_endpoint_down_for_e
     assert after.done() and not isinstance(after.result(), Failure)
 
 
-async def test_an_outage_that_outlasts_patience_fails_those_who_wait() -> None:
+@pytest.mark.parametrize(("answers_until", "patience"), [(0.6, 900), (0, 60)])
+async def test_an_outage_that_outlasts_patience_fails_those_who_wait(
+    answers_until: float, patience: float
+) -> None:
+    """With one that has never answered there is less of it."""
     clock = VirtualClock()
     limiter = AdaptiveLimiter(Limits(), clock, most=16, patience=900)
-    server = Server(clock, broken=lambda _: FailureKind.CONNECTION)
+    server = Server(
+        clock, broken=lambda when: FailureKind.CONNECTION if when >= answers_until else None
+    )
     outcomes: list[Failure] = []
 
     async def one() -> None:
@@ -232,8 +251,8 @@ async def test_an_outage_that_outlasts_patience_fails_those_who_wait() -> None:
             if len(outcomes) == 20:
                 break
         assert len(outcomes) == 20
-    assert 890 <= clock.now() - server.began <= 1000
-    assert "down for 15 min" in outcomes[0].message
+    assert patience - 10 <= clock.now() - server.began <= patience + 100
+    assert f"down for {patience / 60:.0f} min" in outcomes[0].message
 
 
 async def test_a_failing_server_is_no_reason_to_slow_down() -> None:

@@ -161,6 +161,7 @@ def test_an_answer_that_does_not_fit_is_asked_again(make: Make, simulator: Simul
     again = make(model="simulated-invalid", response_format=Person)(texts("A person", "Another"))
     assert again.to_list() == table.to_list()
     assert simulator.summary()["requests"] == 4, "the corrections are recorded too"
+    assert again.run.counters["recorded"] == 4, "each counts once"
 
 
 def test_asking_again_is_bounded(

@@ -52,6 +52,13 @@ class Held(NamedTuple):
     tokens: int
 
 
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """A place in the line for what is left."""
+
+    future: asyncio.Future[None]
+
+
 class Purse:
     """What is left of a budget while a run goes on."""
 
@@ -62,25 +69,36 @@ class Purse:
         self._tokens = 0
         self._lost = Held(Decimal(0), 0)
         self._counted = progress.may_be_paid
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[_Turn] = deque()
         self._out = 0
 
     async def reserve(self, estimate: Estimate, price: Price | None, stop: Stop) -> Held | Failure:
         """Hold what a question will probably take; a Failure when it cannot be had."""
         usage = Usage(estimate.input_tokens, estimate.output_tokens)
         held = Held(Decimal(0) if price is None else price.cost(usage), usage.total_tokens)
-        while not self._fits(held):
-            if not self._out:
-                stop.throw(FailureKind.BUDGET, self._spent())
+        if self._waiting or not self._fits(held):
+            await self._turn(held, stop)
             if stop.failure is not None:
                 return stop.failure
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(future)
-            await stop.wait(future)
         self._dollars += held.dollars
         self._tokens += held.tokens
         self._out += 1
         return held
+
+    async def _turn(self, held: Held, stop: Stop) -> None:
+        """Wait in line until it fits; nobody who came later goes first."""
+        turn = _Turn(asyncio.get_running_loop().create_future())
+        self._waiting.append(turn)
+        try:
+            while stop.failure is None and not (self._waiting[0] is turn and self._fits(held)):
+                if self._waiting[0] is turn and not self._out:
+                    stop.throw(FailureKind.BUDGET, self._spent())
+                    return
+                await stop.wait(turn.future)
+                turn.future = asyncio.get_running_loop().create_future()
+        finally:
+            self._waiting.remove(turn)
+            self._call_first()
 
     def settle(self, held: Held) -> None:
         """Give back what was held; what was really spent is in the progress by now."""
@@ -93,10 +111,11 @@ class Purse:
             self._lost = Held(
                 self._lost.dollars + lost * held.dollars, self._lost.tokens + lost * held.tokens
             )
-        while self._waiting:
-            future = self._waiting.popleft()
-            if not future.done():
-                future.set_result(None)
+        self._call_first()
+
+    def _call_first(self) -> None:
+        if self._waiting and not self._waiting[0].future.done():
+            self._waiting[0].future.set_result(None)
 
     def _fits(self, held: Held) -> bool:
         dollars, tokens = self.budget.dollars, self.budget.tokens

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
 from typing import Literal, TypeVar
@@ -71,7 +72,7 @@ class Engine:
         self.error: PenstockError | None = None
         """What made going on impossible, such as a full disk."""
         self._drain = drain
-        self._waiting: set[asyncio.Future[Outcome]] = set()
+        self._waiting: dict[asyncio.Future[Outcome], Flight] = {}
         self._doubtful: set[bytes] = set()
         self._on_ask = on_ask
         self._salt = run.encode() or os.urandom(16)
@@ -121,11 +122,11 @@ class Engine:
 
     async def _wait(self, flight: Flight) -> Outcome:
         future = flight.join()
-        self._waiting.add(future)
+        self._waiting[future] = flight
         try:
             return await future
         finally:
-            self._waiting.discard(future)
+            del self._waiting[future]
 
     def _begin_drain(self) -> None:
         """After a stop, what is in flight has a bounded time to come back."""
@@ -133,10 +134,11 @@ class Engine:
 
     def _give_up(self) -> None:
         why = f"still in flight {self._drain:g} s after the run was stopped"
-        for future in self._waiting:
+        for future, flight in self._waiting.items():
             if not future.done():
                 future.set_result(Failure(FailureKind.CANCELLED, why, 1, may_be_paid=True))
-                self.station.abandoned = True
+                self.progress.may_be_paid += 1
+                flight.abandoned = True
 
     def _launch(
         self,
@@ -204,7 +206,8 @@ class Engine:
     async def recall(self, requests: Sequence[Request]) -> list[Answer | None]:
         """The recorded answers to many questions, in one block; None where there is none.
 
-        Nothing is sent. What is not here is then asked, which looks again.
+        Nothing is sent. What is not here is then asked, which looks again. Whoever uses an
+        answer counts it.
         """
         if self.cache == "refresh":
             return [None] * len(requests)
@@ -214,11 +217,8 @@ class Engine:
         for key, request, record in zip(keys, requests, records, strict=True):
             answer = None
             if isinstance(record, Record):
-                try:
+                with suppress(DamagedError):
                     answer = self._recorded(request, record)
-                    self.progress.count(answer)
-                except DamagedError:
-                    pass
             if answer is None and record is not None:
                 self._doubtful.add(key)  # `ask` looks again, and says what is wrong with it
             answers.append(answer)

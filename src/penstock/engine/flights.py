@@ -15,9 +15,11 @@ FlightName: TypeAlias = tuple[bytes, str]
 class Flight:
     """One question in flight. A waiter that is cancelled leaves the flight alone."""
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("_waiting", "abandoned")
 
     def __init__(self) -> None:
+        self.abandoned = False
+        """A run has waited for it long enough: nobody waits again."""
         self._waiting: list[asyncio.Future[Outcome]] = []
 
     def join(self) -> asyncio.Future[Outcome]:

@@ -144,9 +144,10 @@ class AdaptiveLimiter:
         now = self._clock.now()
         if self._outage.over_patience(now):
             lasted = self._outage.lasted(now) / 60
-            self._refuse(
-                Failure(FailureKind.OVERLOADED, f"the endpoint has been down for {lasted:.0f} min")
-            )
+            why = f"the endpoint has been down for {lasted:.0f} min"
+            if not self._outage.known:
+                why += "; nobody has ever answered there: is the address right?"
+            self._refuse(Failure(FailureKind.OVERLOADED, why))
         while self._line:
             place = self._line[0]
             if place.gone or place.told:

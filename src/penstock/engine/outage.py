@@ -21,6 +21,8 @@ _SIGNS = frozenset(
 )
 _OURS = frozenset({FailureKind.CANCELLED, FailureKind.INTERNAL})
 _ENOUGH = 10
+_UNREACHED = 3  # in a row, where somebody answered before: no question is to blame for that
+_STRANGER = 60.0  # patience with an endpoint that has never answered: is the address right?
 _FEW = 0.4
 _FIRST_PROBE = 0.5
 _LONGEST = 5.0
@@ -41,6 +43,8 @@ class Outage:
         self._sent = 0
         self._failed = 0
         self._in_a_row = 0
+        self._unreached = 0
+        self.known = False
         self._since: float | None = None
         self._next_probe = 0.0
         self._pause = _FIRST_PROBE
@@ -73,6 +77,7 @@ class Outage:
             self.answered(sent_at)
             return
         self._in_a_row += 1
+        self._unreached = self._unreached + 1 if kind is FailureKind.CONNECTION else 0
         retry_after = min(retry_after, _LONGEST_SAID)
         if self._first is None:
             self._first, self._sent, self._failed = now, 0, 0
@@ -81,14 +86,15 @@ class Outage:
         if self._since is not None:
             if self._probing and sent_at > self._since:
                 self._probe_later(now, max(retry_after, min(_LONGEST, self._pause * 2)))
-        elif self._failed >= _ENOUGH and self._sent - self._failed <= _FEW * self._failed:
+        elif self._enough and self._sent - self._failed <= _FEW * self._failed:
             self._since = now
             self.count += 1
             self._probe_later(now, max(retry_after, _FIRST_PROBE))
 
     def answered(self, sent_at: float) -> bool:
         """An answer came; True when it ends an outage."""
-        self._in_a_row = 0
+        self._in_a_row = self._unreached = 0
+        self.known = True
         if self._first is None or sent_at < self._first:
             return False
         was_down = self.down
@@ -105,6 +111,10 @@ class Outage:
         """Whether to wait for what is on its way before sending more."""
         return self._in_a_row >= _ENOUGH and self._sent >= _ENOUGH
 
+    @property
+    def _enough(self) -> bool:
+        return self._failed >= _ENOUGH or (self.known and self._unreached >= _UNREACHED)
+
     def _probe_later(self, now: float, pause: float) -> None:
         self._probing = False
         self._pause = pause
@@ -120,4 +130,5 @@ class Outage:
 
     def over_patience(self, now: float) -> bool:
         """Whether it is time to give up."""
-        return self._since is not None and now - self._since >= self._patience
+        patience = self._patience if self.known else min(self._patience, _STRANGER)
+        return self._since is not None and now - self._since >= patience

@@ -68,9 +68,8 @@ class Station:
         self._prices = prices or PriceList()
         self._randomness = randomness or random.Random()  # noqa: S311 - jitter, no secret
         self._limiter = limiter or self._make_limiter
-        self.abandoned = False
-        """Set when a run has waited long enough for what is in flight: nobody waits again."""
         self._lines: dict[Any, Line] = {}
+        self._left: list[Line] = []
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -84,14 +83,14 @@ class Station:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        drained = await self.drain(0 if self.abandoned else self._drain)
+        drained = await self.drain(self._drain)
         try:
             if drained:
                 await self._tasks.__aexit__(kind, error, trace)
             else:
                 await self._abandon()
         finally:
-            for line in self._lines.values():
+            for line in (*self._lines.values(), *self._left):
                 await line.provider.close()
             if self._transport is not None:
                 await self._transport.close()
@@ -119,7 +118,7 @@ class Station:
 
     async def drain(self, seconds: float) -> bool:
         """Wait for what is in flight, but not for ever. False when something was left."""
-        waiting = [flight.join() for flight in self.flights.values()]
+        waiting = [flight.join() for flight in self.flights.values() if not flight.abandoned]
         if waiting:
             await asyncio.wait(waiting, timeout=seconds)
         return not self.flights
@@ -140,6 +139,13 @@ class Station:
             line = Line(provider, self._limiter(endpoint), self.clock, self._randomness)
             self._lines[endpoint.connection] = line
         return line
+
+    def reopen(self, endpoint: Endpoint) -> None:
+        """Leave the way to an endpoint that was stopped: the next who asks tries it anew, with the
+        key as it is then."""
+        line = self._lines.get(endpoint.connection)
+        if line is not None and line.limiter.statistics().get("stopped"):
+            self._left.append(self._lines.pop(endpoint.connection))
 
     def price(self, endpoint: Endpoint) -> Price | None:
         """What its tokens cost; None where nobody knows, or costs are not tracked."""

@@ -153,6 +153,7 @@ class Pipeline:
                 left.append(item)
             elif isinstance(request, Request):
                 self._run.asked(item.number, self._engine.key_of(request))
+                self._engine.progress.count(_answer(result))
                 self._waiting.append(Done(item, result))
         await self._make_room()
         return left
@@ -302,6 +303,10 @@ def _structured(answer: Answer, read: Any) -> Structured | None:
     return (
         None if isinstance(read, Raised) or answer.finish == "length" else Structured(answer, read)
     )
+
+
+def _answer(result: Answer | Structured) -> Answer:
+    return result.answer if isinstance(result, Structured) else result
 
 
 def _value(result: Any) -> Any:
