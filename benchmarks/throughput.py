@@ -1,9 +1,10 @@
 """Rows through the engine and through a Prompter, against the bare transport, in one run.
 
-    python benchmarks/throughput.py [--rows 20000] [--latency 0] [--concurrency 256]
+    python benchmarks/throughput.py [--rows 20000] [--latency 0] [--concurrency 256] [--peers]
 
 The journal is the real one: every answer is committed (synchronous=FULL) before it is used.
-Nothing is reported when the server was the bottleneck.
+Nothing is reported when the server was the bottleneck. With --peers, other programs do the same job
+against the same server, each in an environment of its own that is made when first needed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.measure import Meter, ServerBusyError, in_child, machine, pinned_server
+from benchmarks.peers.environments import PEERS, run_peer
 
 _PROMPT = "Write three sentences about the number {}, for people who like rivers."
 
@@ -104,8 +106,12 @@ def prompter(url: str, rows: int, concurrency: int, pid: int) -> dict[str, Any]:
 
 
 def client(kind: str, url: str, rows: int, concurrency: int, pid: int) -> None:
-    """One measurement in a process of its own."""
+    """One measurement in a process of its own, all of them scheduled as bulk work."""
     import uvloop
+
+    from penstock.threads import work_in_bulk
+
+    work_in_bulk()
 
     if kind == "prompter":
         found = prompter(url, rows, concurrency, pid)
@@ -121,6 +127,8 @@ def main() -> None:
     parser.add_argument("--latency", default="0")
     parser.add_argument("--concurrency", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--peer-rows", type=int, default=4000, help="they are slower")
     parser.add_argument("--client", nargs=5)
     given = parser.parse_args()
     if given.client:
@@ -137,6 +145,10 @@ def main() -> None:
                 sys.exit(f"refused to report: {error} while measuring {kind}")
             if kind not in best or found["per_second"] > best[kind]["per_second"]:
                 best[kind] = found
+        peers = PEERS if given.peers else {}
+        others = {
+            peer: run_peer(peer, server.url, given.peer_rows, given.concurrency) for peer in peers
+        }
     print(
         f"{machine()}; {given.rows} rows, latency {given.latency} ms, "
         f"concurrency {given.concurrency}, best of {given.repeats}"
@@ -149,6 +161,15 @@ def main() -> None:
     for kind in ("engine", "prompter"):
         ratio = best[kind]["per_second"] / best["bare"]["per_second"]
         print(f"{kind} / bare: {ratio:.2f}")
+    for peer, found in others.items():
+        if "per_second" not in found:
+            print(f"{peer}: failed: {found['failed']}")
+            continue
+        ratio = best["prompter"]["per_second"] / found["per_second"]
+        print(
+            f"{peer:20} {found['per_second']:9,.0f}/s  {found['cpu_us']:6.0f} us CPU  "
+            f"{found['peak_mb']:5.0f} MB  a Prompter is {ratio:.1f} times as fast"
+        )
 
 
 if __name__ == "__main__":

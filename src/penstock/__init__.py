@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench, close
     from penstock.errors import PenstockError
     from penstock.generate import LLM, Prompter
+    from penstock.generate.estimating import estimate
     from penstock.messages import audio, file, image
     from penstock.outcome import Answer, Failure, FailureKind, Finish, Outcome, Usage
     from penstock.plugins import register
@@ -48,6 +49,7 @@ __all__ = [
     "ask",
     "audio",
     "close",
+    "estimate",
     "file",
     "image",
     "register",
@@ -77,6 +79,7 @@ _ROOMS = {
     "ask": "engine.asking",
     "audio": "messages",
     "close": "engine.workbench",
+    "estimate": "generate.estimating",
     "file": "messages",
     "image": "messages",
     "register": "plugins",

@@ -122,6 +122,27 @@ def test_failed_rows_are_listed_and_retried_alone(
     assert len(Path("out.jsonl").read_text().splitlines()) == 3
 
 
+def test_an_endpoint_that_answers_nothing_ends_the_command_and_is_gone_on_with(
+    shell: Shell, topics: str, simulator: Simulator
+) -> None:
+    simulator.set(key="the-right-key-12345")
+    shell("endpoints", "add", "lab", f"{simulator.url}#simulated", "--key", "env:LAB_KEY")
+    command = ("prompt", topics, "-t", "{topic}", "-m", "lab", "-o", "out.jsonl")
+    said = shell(*command, LAB_KEY="the-wrong-key-12345")
+    assert said.code == Exit.API, said
+    assert "penstock: lab answered nothing: authentication: " in said.err
+    assert "the-wrong-key" not in said.err + said.out
+    assert not Path("out.jsonl").exists(), "there is nothing to write"
+    run = json.loads(shell("runs", "list", "--json").out)[0]
+    assert run["state"] == "failed"
+    assert f"Put its key right, then go on with: penstock runs resume {run['id']}." in said.err
+    shown = shell("runs", "show", run["id"]).out
+    assert "authentication: 3" in shown and "why" in shown
+    said = shell("runs", "resume", run["id"], LAB_KEY="the-right-key-12345")
+    assert said.code == 0, said
+    assert len(Path("out.jsonl").read_text().splitlines()) == 3
+
+
 def test_a_run_is_exported_raw_and_deleted_while_its_answers_stay(
     shell: Shell, topics: str, simulator: Simulator
 ) -> None:

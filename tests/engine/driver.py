@@ -2,8 +2,9 @@
 
     python driver.py URL ROWS CONCURRENCY [GROUP]
 
-It runs (or resumes) one job over ROWS rows in the workspace of PENSTOCK_HOME. With GROUP it kills
-itself between a response and its commit: when the journal is about to write that many groups.
+It runs (or resumes) one run of a Prompter over ROWS rows in the workspace of PENSTOCK_HOME. With
+GROUP it kills itself between a response and its commit: when the journal is about to write that
+many groups.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ import os
 import signal
 import sqlite3
 import sys
+from dataclasses import replace
 from typing import Any
 
 from penstock.endpoint import Endpoint
-from penstock.engine.jobs import Job, run_job
-from penstock.engine.states import exit_code
+from penstock.engine.states import RunState, exit_code
 from penstock.engine.workbench import Workbench
+from penstock.generate import Prompter
+from penstock.generate.launch import launched
 from penstock.store import Journal
+from penstock.tables import Table
 
 
 def die_before_commit(group: int) -> None:
@@ -42,19 +46,19 @@ def main() -> int:
         die_before_commit(int(group[0]))
     endpoint = Endpoint("openai", "simulated", url, key="env:DRIVER_KEY")
     with Workbench() as bench:
-        job = Job(
-            kind="driver",
-            id="driver-run",
-            rows=[{"id": number} for number in range(int(rows))],
-            endpoint=endpoint,
-            prompt=lambda row: f"Say something about number {row['id']}, in ten words.",
+        prompter = Prompter(
+            endpoint,
+            lambda row: f"Say something about number {row['id']}, in ten words.",
             concurrency=int(concurrency),
+            workbench=bench,
         )
+        launch = prompter.launch([{"id": number} for number in range(int(rows))])
         sys.stderr.write("started\n")
         sys.stderr.flush()
-        done = run_job(bench, job)
-    sys.stderr.write(f"{done.run.state}\n")
-    return exit_code(done.run.state)
+        table = launched(replace(launch, id="driver-run"))
+    assert isinstance(table, Table)
+    sys.stderr.write(f"{table.run.state}\n")
+    return exit_code(RunState(table.run.state))
 
 
 if __name__ == "__main__":

@@ -16,38 +16,39 @@ import pytest
 
 import penstock
 from penstock.engine.bridge import Handle
-from penstock.engine.jobs import Done, Job, run_job
 from penstock.engine.workbench import Workbench
-from penstock.outcome import Answer, Failure, FailureKind
+from penstock.outcome import Answer, FailureKind
+from penstock.tables import Table
 
 
-def sync_prompt(row: int) -> str:
-    return f"Say something about {row}."
+def sync_prompt(row: dict[str, Any]) -> str:
+    return f"Say something about {row['id']}."
 
 
-async def async_prompt(row: int) -> str:
+async def async_prompt(row: dict[str, Any]) -> str:
     await asyncio.sleep(0.001)
-    return f"Say something about {row}."
+    return sync_prompt(row)
 
 
-def job(bench: Workbench, prompt: Callable[[int], Any], rows: int = 30, latency: int = 0) -> Job:
+def started(bench: Workbench, prompt: Callable[..., Any], rows: int = 30, latency: int = 0) -> Any:
     endpoint = bench.endpoint("simulated")
     endpoint = endpoint.with_(params={"latency": latency} if latency else {})
-    return Job(kind="test", rows=range(rows), endpoint=endpoint, prompt=prompt, concurrency=8)
+    prompter = penstock.Prompter(endpoint, prompt, concurrency=8, workbench=bench)
+    return prompter([{"id": number} for number in range(rows)])
 
 
 @pytest.mark.parametrize("prompt", [sync_prompt, async_prompt])
-def test_without_a_running_loop_a_call_blocks_and_returns(prompt: Callable[[int], Any]) -> None:
+def test_without_a_running_loop_a_call_blocks_and_returns(prompt: Callable[..., Any]) -> None:
     with Workbench() as bench:
-        done = run_job(bench, job(bench, prompt))
-    assert isinstance(done, Done)
-    assert [row for row, _ in done.rows] == list(range(30))
-    assert all(isinstance(outcome, Answer) for _, outcome in done.rows)
+        table = started(bench, prompt)
+    assert isinstance(table, Table)
+    assert table["id"] == list(range(30))
+    assert all(table["response"])
 
 
 @pytest.mark.parametrize("prompt", [sync_prompt, async_prompt])
 async def test_inside_a_running_loop_a_call_returns_a_handle_and_the_loop_ticks_on(
-    prompt: Callable[[int], Any],
+    prompt: Callable[..., Any],
 ) -> None:
     ticks = 0
 
@@ -59,43 +60,43 @@ async def test_inside_a_running_loop_a_call_returns_a_handle_and_the_loop_ticks_
 
     ticking = asyncio.ensure_future(tick())
     with Workbench() as bench:
-        handle = run_job(bench, job(bench, prompt, rows=40, latency=50))
+        handle = started(bench, prompt, rows=40, latency=50)
         assert isinstance(handle, Handle)
         was_done = handle.done
-        done = await handle
+        table = await handle
         assert (was_done, handle.done) == (False, True)
-        assert handle.result() is done, "touching it afterwards gives the same"
+        assert handle.result() is table, "touching it afterwards gives the same"
     ticking.cancel()
-    assert len(done.rows) == 40
+    assert len(table) == 40
     assert ticks >= 20, "the caller's loop stood still"
 
 
 async def test_a_handle_that_is_cancelled_stops_admission_and_keeps_what_is_done() -> None:
     with Workbench() as bench:
-        handle = run_job(bench, job(bench, sync_prompt, rows=1000, latency=20))
+        handle = started(bench, sync_prompt, rows=1000, latency=20)
         await asyncio.sleep(0.2)
         handle.cancel()
-        done = await handle
-    assert done.run.state == "cancelled"
-    kinds = [o.kind for _, o in done.rows if isinstance(o, Failure)]
-    assert 0 < len(done.rows) - len(kinds) < 1000
-    assert set(kinds) <= {FailureKind.CANCELLED}
+        table = await handle
+    assert table.run.state == "cancelled"
+    assert 0 < len(table) < 1000
+    assert table["id"] == sorted(table["id"])
+    assert len(table.failures) == 0, "what was not begun has not failed"
 
 
 def test_a_prompt_function_that_raises_fails_its_row_alone() -> None:
-    def prompt(row: int) -> str:
-        if row == 17:
+    def prompt(row: dict[str, Any]) -> str:
+        if row["id"] == 17:
             raise LookupError("nothing is known about 17")
         return sync_prompt(row)
 
     with Workbench() as bench:
-        done = run_job(bench, job(bench, prompt))
-    failures = {row: o for row, o in done.rows if isinstance(o, Failure)}
-    assert set(failures) == {17}
-    assert failures[17].kind is FailureKind.INPUT
-    assert "nothing is known about 17" in failures[17].message
-    assert done.run.state == "completed with failures"
-    assert "nothing is known" in (done.run.folder / "failures.jsonl").read_text()
+        table = started(bench, prompt)
+    assert table["id"] == [number for number in range(30) if number != 17]
+    [failure] = table.failures
+    assert (failure["row"], failure["kind"]) == (17, "input")
+    assert "nothing is known about 17" in failure["message"]
+    assert table.run.state == "completed with failures"
+    assert "nothing is known" in (Path(table.run.folder) / "failures.jsonl").read_text()
 
 
 def test_ask_blocks_in_a_plain_call() -> None:

@@ -42,7 +42,7 @@ def test_ctrl_c_stops_admission_drains_and_repeats_nothing(
 def test_a_second_ctrl_c_ends_within_a_second(simulator: Simulator, tmp_path: Path) -> None:
     simulator.set(latency="20000")
     process = start(tmp_path / "home", simulator.url, 200)
-    wait_for_requests(simulator, 10, process)
+    wait_for_requests(simulator, 5, process)
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None, "the first one drains"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from penstock.simulator import Simulator
+from penstock.tables import Table
 
 DRIVER = Path(__file__).with_name("driver.py")
 CONCURRENCY = 64
@@ -34,8 +34,8 @@ def finish(process: subprocess.Popen[bytes]) -> int:
 
 
 def output(home: Path) -> list[tuple[int, str]]:
-    lines = (home / "runs" / "driver-run" / "answers.jsonl").read_text().splitlines()
-    return [(line["row"]["id"], line["answer"]) for line in map(json.loads, lines)]
+    table = Table.open(home / "runs" / "driver-run" / "dataset.arrow")
+    return list(zip(table["id"], table["response"], strict=True))
 
 
 def wait_for_requests(simulator: Simulator, count: int, process: subprocess.Popen[bytes]) -> None:

@@ -12,8 +12,6 @@ import pytest
 CELLS = [
     """
     import asyncio, penstock
-    from penstock.engine.jobs import Job, run_job
-    from penstock.engine.workbench import Workbench
     ticks = 0
     async def tick():
         global ticks
@@ -27,24 +25,24 @@ CELLS = [
     print(answer.ok)
     """,
     """
-    bench = Workbench()
-    slow = bench.endpoint("simulated").with_(params={"latency": 50})
+    slow = penstock.Endpoint("simulated", "simulated", params={"latency": 50})
+    rows = [{"id": number} for number in range(40)]
     async def prompt(row):
         await asyncio.sleep(0)
-        return f"Say something about {row}."
+        return f"Say something about {row['id']}."
     before = ticks
-    handle = run_job(bench, Job("notebook", range(40), slow, prompt, concurrency=8))
+    handle = penstock.Prompter(slow, prompt, concurrency=8)(rows)
     print(type(handle).__name__)
     """,
     """
-    done = await handle
-    print(len(done.rows), ticks - before > 20)
+    table = await handle
+    print(len(table), ticks - before > 20)
     """,
     """
-    handle = run_job(bench, Job("notebook", range(40), slow, lambda row: f"Sync {row}"))
-    done = await handle
-    print(done.run.state)
-    bench.close()
+    handle = penstock.Prompter(slow, lambda row: f"Sync {row['id']}")(rows)
+    table = await handle
+    print(table.run.state)
+    penstock.close()
     ticking.cancel();
     """,
 ]
@@ -70,4 +68,4 @@ def test_the_bridge_works_in_a_real_notebook(
         for output in cell.outputs
         if output.output_type == "stream" and output.name == "stdout"
     ]
-    assert said == ["True", "Handle", "40 True", "completed"]
+    assert said == ["True", "TableHandle", "40 True", "completed"]

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.endpoint import Endpoint, Limits
 from penstock.engine.workbench import Workbench
-from penstock.errors import EndpointError, InputError, ProcessingError
+from penstock.errors import ApiError, EndpointError, InputError, ProcessingError
 from penstock.generate import Prompter
 from penstock.generate.backend import checked, understood
 from penstock.simulator import Simulator
@@ -26,9 +26,8 @@ def test_base_url_and_api_key_say_where_and_who(bench: Workbench, simulator: Sim
     params = {"base_url": simulator.url, "api_key": "the-right-key-12345"}
     assert len(prompter(bench, backend_params=params)(texts("one"))) == 1
     wrong = {**params, "api_key": "the-wrong-key-12345"}
-    assert prompter(bench, backend_params=wrong)(texts("two")).failures["kind"] == [
-        "authentication"
-    ]
+    with pytest.raises(ApiError, match="authentication"):
+        prompter(bench, backend_params=wrong)(texts("two"))
 
 
 def test_a_literal_key_is_never_written(bench: Workbench, simulator: Simulator) -> None:

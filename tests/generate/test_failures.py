@@ -12,7 +12,7 @@ import pytest
 
 from penstock.endpoint import Endpoint
 from penstock.engine.workbench import Workbench
-from penstock.errors import InputError, ProcessingError
+from penstock.errors import ApiError, InputError, ProcessingError
 from penstock.generate import Prompter
 from penstock.simulator import Simulator
 from penstock.tables import Table
@@ -175,16 +175,101 @@ def test_every_failure_of_a_row_with_several_draws_is_told(make: Make) -> None:
     assert table.failures["row"] == [0, 0, 0, 1, 1, 1]
 
 
-def test_a_wrong_key_fails_every_row_and_little_is_sent(
-    bench: Workbench, simulator: Simulator
+# An endpoint that serves nothing ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failing", ["keep", "raise"])
+def test_a_wrong_key_is_raised_and_little_is_sent(
+    bench: Workbench, simulator: Simulator, failing: Any
 ) -> None:
     simulator.set(key="the-right-key-12345", latency="5")
     wrong = Endpoint("openai", "simulated", simulator.url, key="the-wrong-key-12345")
-    table = Prompter(wrong, lambda row: row["text"], workbench=bench)(numbered(2000))
-    assert len(table) == 0
-    assert set(table.failures["kind"]) == {"authentication"}
-    assert len(table.failures) == 2000
+    prompter = Prompter(wrong, lambda row: row["text"], failures=failing, workbench=bench)
+    with pytest.raises(ApiError) as raised:
+        prompter(numbered(2000))
+    assert raised.value.message.startswith("openai/simulated answered nothing: authentication: ")
+    assert "was stopped" not in raised.value.message
+    assert raised.value.remedy == "Put its key right, then run it again."
     assert simulator.summary()["requests"] <= 64
+    [run] = bench.catalog.all_runs()
+    assert run["state"] == "failed" and "key" in run["message"]
+    assert run["counters"]["rows_failed"] == 2000
+    folder = bench.workspace.run(run["id"])
+    lines = (folder / "failures.jsonl").read_text().splitlines()
+    assert len(lines) == 2000, "the rows are in the record of the run"
+    assert len(Table.open(folder / "failures.arrow")) == 2000
+
+
+@pytest.mark.parametrize(
+    ("kind", "faults", "remedy"),
+    [
+        ("authentication", {"errors": "401:1"}, "key right"),
+        ("permission", {"errors": "403:1"}, "may do this"),
+        ("not_found", {"errors": "404:1"}, "name of the model"),
+        ("quota", {"quota": 0}, "quota or credit"),
+    ],
+)
+def test_whatever_stops_an_endpoint_is_raised_when_nothing_was_answered(
+    make: Make, simulator: Simulator, kind: str, faults: dict[str, Any], remedy: str
+) -> None:
+    simulator.set(**faults)
+    with pytest.raises(ApiError, match=f"answered nothing: {kind}") as raised:
+        make()(numbered(20))
+    assert remedy in raised.value.remedy
+    assert raised.value.exit_code == 3
+
+
+def test_what_heals_and_what_is_a_row_s_own_fault_is_not_raised(
+    make: Make, simulator: Simulator
+) -> None:
+    simulator.set(errors="400:1")
+    table = make()(numbered(5))
+    assert len(table) == 0 and set(table.failures["kind"]) == {"invalid_request"}
+
+
+def test_an_endpoint_that_stops_half_way_leaves_a_table_and_names_the_cause(
+    make: Make, bench: Workbench, simulator: Simulator
+) -> None:
+    simulator.set(quota=10)
+    table = make(concurrency=2)(numbered(50))
+    assert len(table) == 10
+    assert set(table.failures["kind"]) == {"quota"} and len(table.failures) == 40
+    assert table.run.state == "completed with failures"
+    [run] = bench.catalog.all_runs()
+    assert "quota" in run["message"]
+
+
+def test_what_is_recorded_is_returned_also_where_nothing_can_be_asked(
+    make: Make, simulator: Simulator
+) -> None:
+    make()(numbered(5))
+    simulator.set(errors="401:1")
+    table = make()(numbered(8))
+    assert table["id"] == [0, 1, 2, 3, 4]
+    assert table.failures["row"] == [5, 6, 7]
+
+
+def test_when_the_key_has_been_put_right_the_same_program_goes_on(
+    bench: Workbench, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulator.set(key="the-right-key-12345")
+    monkeypatch.setenv("LAB_KEY", "the-wrong-key-12345")
+    endpoint = Endpoint("openai", "simulated", simulator.url, key="env:LAB_KEY")
+    prompter = Prompter(endpoint, lambda row: row["text"], workbench=bench)
+    for _ in range(2):
+        with pytest.raises(ApiError):
+            prompter(numbered(100))
+    monkeypatch.setenv("LAB_KEY", "the-right-key-12345")
+    assert len(prompter(numbered(100))) == 100
+
+
+async def test_a_handle_and_a_stream_raise_it_too(make: Make, simulator: Simulator) -> None:
+    simulator.set(errors="403:1")
+    handle = make()(numbered(20))
+    with pytest.raises(ApiError, match="permission"):
+        await handle
+    with pytest.raises(ApiError, match="permission"):
+        list(make().stream(numbered(20)))
 
 
 def test_an_outage_uses_up_no_attempts(make: Make, simulator: Simulator) -> None:

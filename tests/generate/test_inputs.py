@@ -225,3 +225,13 @@ def test_the_table_is_on_disk_and_can_be_saved(make: Make, tmp_path: Path) -> No
         saved = table.save(tmp_path / f"out.{suffix}")
         assert len(Table.open(saved)) == 5
     assert list(table.to_pandas()["id"]) == [0, 1, 2, 3, 4]
+
+
+def test_values_that_are_no_rows_are_told_how_to_become_some(make: Make) -> None:
+    from penstock.tables import rows
+
+    prompter = make(lambda row: row["text"])
+    with pytest.raises(InputError, match="row 1 is a str, not a dict") as error:
+        prompter(["a", "b"])
+    assert "penstock.tables.rows(values, key='name')" in error.value.remedy
+    assert prompter(rows(["a", "b"], key="text"))["response"] == ["a", "b"]

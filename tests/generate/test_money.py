@@ -178,25 +178,17 @@ def test_the_tokens_of_an_estimate_are_about_those_that_are_counted(
 
 def test_long_questions_do_not_add_up_to_a_higher_tier() -> None:
     """A price for questions above a size is one for each question, not for their sum."""
-    from penstock.generate.estimate import _Count
+    from penstock.generate.estimate import project_all
     from penstock.generate.plan import Plan
-    from penstock.request import Request
+    from penstock.tables import rows
     from penstock.tokens import Price, Tier
 
     one, two = Decimal(1), Decimal(2)
     price = Price(one, one, one, one, "test", (Tier(two, two, two, two, above=1000),))
     endpoint = Endpoint("simulated", "simulated")
-    plan = Plan(endpoint, lambda: "", False, None, None, None, {}, 1, False, "off", "keep", 2)
-
-    class Station:
-        journal = None
-
-    import asyncio
-
-    count = _Count(Station(), plan, price)  # type: ignore[arg-type]
-    asked = [Request.of(endpoint, f"Question number {n}", max_tokens=50) for n in range(100)]
-    asyncio.run(count.questions(asked))
-    found = count.projection()
+    params = {"max_tokens": 50}
+    plan = Plan(endpoint, str, True, None, None, None, params, 1, False, "off", "keep", 2)
+    found = project_all(plan, rows(numbered(300)), price)
     assert found.input_tokens > 1000
     assert found.cost == Decimal(found.input_tokens + found.output_tokens) / 10**6
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import penstock
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
 from penstock.generate.launch import TableHandle
@@ -199,18 +200,57 @@ def test_an_async_prompt_function_may_await_another_prompter(make: Make) -> None
     assert make(prompt)(texts("a", "b"))["response"] == ["a?!", "b?!"]
 
 
+WAITS = "waits for other work, which would wait for it"
+
+
 def test_a_function_that_would_wait_for_ever_is_told_so(make: Make) -> None:
     inner = make()
     table = make(lambda row: inner(texts("inner"))[0]["response"])(texts("outer"))
-    assert "waits for a Prompter, which would wait for it" in table.failures[0]["message"]
+    assert WAITS in table.failures[0]["message"]
 
     def generator() -> Any:
         yield from inner(texts("inner"))
 
-    with pytest.raises(InputError, match="waits for a Prompter"):
+    with pytest.raises(InputError, match=WAITS):
         make()(generator())
-    with pytest.raises(InputError, match="waits for a Prompter"):
+    with pytest.raises(InputError, match=WAITS):
         make()(row for row in _streamed(inner))
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMA], ids=["text", "schema"])
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_a_question_inside_a_function_is_awaited_or_refused(
+    make: Make, bench: Workbench, schema: Any, kind: str
+) -> None:
+    def ask(row: dict[str, Any]) -> Any:
+        return penstock.ask(row["text"], model="simulated", schema=schema, workbench=bench)
+
+    def plain(row: dict[str, Any]) -> str:
+        return str(ask(row).result())
+
+    async def waits(row: dict[str, Any]) -> str:
+        return str(ask(row).result())
+
+    async def awaits(row: dict[str, Any]) -> str:
+        return str((await ask(row)).ok if schema is None else (await ask(row)).value)
+
+    table = make(plain if kind == "plain" else waits)(texts("a"))
+    assert WAITS in table.failures[0]["message"]
+    assert len(make(awaits)(texts("b"))) == 1
+
+
+def test_a_handle_that_is_done_may_be_asked_anywhere(make: Make) -> None:
+    handles: list[Any] = []
+
+    async def inner(row: dict[str, Any]) -> str:
+        handles.append(penstock.ask("Hello", model="simulated"))
+        await handles[-1]
+        return str(handles[-1].result().ok)
+
+    assert make(inner)(texts("a"))["response"] == ["True"]
 
 
 def _streamed(inner: Any) -> Any:

@@ -45,7 +45,8 @@ def ask(
     thread = bench.thread
     engine = bench.engine(thread.station, cache=cache)
 
-    async def work(_station: Station) -> Outcome | Structured | Failure:
+    async def work(station: Station) -> Outcome | Structured | Failure:
+        station.reopen(request.endpoint)  # a person may have put the key right meanwhile
         if request.schema is not None:
             reasks = bench.settings.llm.reasks
             return await ask_structured(engine, request, reasks=reasks, on_text=on_text)

@@ -19,12 +19,15 @@ from concurrent.futures import TimeoutError as NotYetError
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
+from penstock import threads
 from penstock.engine.station import Station
+from penstock.errors import InputError
 
-__all__ = ["EngineThread", "Handle", "run"]
+__all__ = ["EngineThread", "Handle", "check_may_wait", "run"]
 
 T = TypeVar("T")
 _TICK = 0.1
+_NEEDED = ("penstock-user", "penstock-engine")
 
 
 class EngineThread:
@@ -77,7 +80,7 @@ def _engine_loop() -> asyncio.AbstractEventLoop:
     with _loop_lock:
         if _loop is None:
             _loop = _new_loop()
-            threading.Thread(target=_loop.run_forever, name="penstock-engine", daemon=True).start()
+            threads.start(_loop.run_forever, "penstock-engine")
         return _loop
 
 
@@ -117,7 +120,19 @@ class Handle(Generic[T]):
 
     def result(self, timeout: float | None = None) -> T:
         """The result; waits for it. Never call it in a loop that must go on."""
+        if not self.done:
+            check_may_wait()
         return self.future.result(timeout)
+
+
+def check_may_wait() -> None:
+    """Refuse to wait where that would be for ever: in a thread that all work needs."""
+    if threading.current_thread().name in _NEEDED:
+        raise InputError(
+            "a function or generator that a run is calling waits for other work, which would wait "
+            "for it",
+            remedy="Do that work before, or `await` it in an async function.",
+        )
 
 
 def run(

@@ -20,16 +20,17 @@ from typing import Any, Self
 
 import orjson
 
+from penstock.engine.engine import Engine
 from penstock.engine.progress import Progress
 from penstock.engine.states import RunState, advance
 from penstock.errors import HeldError
-from penstock.outcome import Failure
+from penstock.outcome import Failure, FailureKind
 from penstock.request import KEY_SIZE
 from penstock.store import Workspace
 from penstock.store.catalog import Catalog
 from penstock.store.workspace import checked_id, private_file, private_folder, storage_errors
 
-__all__ = ["Run", "is_held", "new_run_id", "remove_run", "row_keys"]
+__all__ = ["Run", "end_state", "is_held", "new_run_id", "remove_run", "row_keys"]
 
 _EVERY = 1.0
 _ROW_SIZE = 8
@@ -176,6 +177,19 @@ class Run:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def end_state(engine: Engine) -> RunState:
+    """How a run ended, by what its engine saw."""
+    stopped = engine.stop.failure
+    if engine.error is not None:
+        return RunState.FAILED
+    if stopped is not None:
+        cancelled = stopped.kind is FailureKind.CANCELLED
+        return RunState.CANCELLED if cancelled else RunState.STOPPED
+    if engine.progress.rows_failed:
+        return RunState.COMPLETED_WITH_FAILURES
+    return RunState.COMPLETED
 
 
 def new_run_id(kind: str) -> str:

@@ -17,7 +17,7 @@ from penstock.store import Record
 from penstock.tables import RowSource
 from penstock.tokens import Price, count_request
 
-__all__ = ["Projection", "project"]
+__all__ = ["Projection", "project", "project_all"]
 
 _BLOCK = 256
 _GUESS = 512
@@ -41,22 +41,23 @@ class Projection(NamedTuple):
 
     def __str__(self) -> str:
         cost = "unknown: no price is known" if self.cost is None else f"${self.cost:.4f}"
+        faulty = f"; no prompt can be made of {self.faulty:,} rows" if self.faulty else ""
         return (
             f"{self.questions:,} questions ({self.recorded:,} answered already), about "
-            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out; cost {cost}"
+            f"{self.input_tokens:,} tokens in and {self.output_tokens:,} out; cost {cost}{faulty}"
         )
 
 
 async def project(
     station: Station, plan: Plan, source: RowSource, price: Price | None
 ) -> Projection:
-    """Count every question of a source that can be read again."""
+    """Count every question of a source that can be read again; the recorded ones cost nothing."""
     if not source.repeatable:
         raise InputError(
             "an estimate reads the whole dataset, and a generator can be read only once",
             remedy="Give a list, a table or a file.",
         )
-    count = _Count(station, plan, price)
+    count = _Count(plan, price)
     seen = None if plan.dedupe else Occurrences()
     blocks = source.blocks(_BLOCK)
 
@@ -70,33 +71,52 @@ async def project(
         ]
 
     while (made := await station.users.run(block)) is not None:
-        good = [requests for requests in made if not isinstance(requests, Raised)]
-        count.rows += len(made)
-        count.faulty += len(made) - len(good)
-        await count.questions([request for requests in good for request in requests])
+        requests = count.questions(made)
+        found: list[Any] = [None] * len(requests)
+        if plan.cache in ("use", "read") and requests:
+            found = await station.journal.find_many([request.key for request in requests])
+        count.add(requests, found)
+    return count.projection()
+
+
+def project_all(plan: Plan, source: RowSource, price: Price | None) -> Projection:
+    """Count every question, as if none had been asked before; without a workspace, here and now.
+
+    For prompts that are made by no function of the user's.
+    """
+    count = _Count(plan, price)
+    seen = None if plan.dedupe else Occurrences()
+    for rows in source.blocks(_BLOCK):
+        made = [_requests(plan, row, called(plan.ask, row), seen) for row in rows]
+        requests = count.questions(made)
+        count.add(requests, [None] * len(requests))
     return count.projection()
 
 
 class _Count:
     """The sums so far."""
 
-    def __init__(self, station: Station, plan: Plan, price: Price | None) -> None:
-        self._journal = station.journal
+    def __init__(self, plan: Plan, price: Price | None) -> None:
         self._price = price
-        self._reads = plan.cache in ("use", "read")
         self._met = Occurrences() if plan.dedupe else None
-        self.rows = self.faulty = 0
+        self._rows = self._faulty = 0
         self._questions = self._recorded = 0
         self._input = self._output = 0
         self._cost = Decimal(0)
 
-    async def questions(self, requests: list[Request]) -> None:
+    def questions(self, made: list[Any]) -> list[Request]:
+        """The questions of some rows, each once where equal ones share an answer."""
+        good = [requests for requests in made if not isinstance(requests, Raised)]
+        self._rows += len(made)
+        self._faulty += len(made) - len(good)
+        requests = [request for requests in good for request in requests]
         if self._met is not None:
             requests = [request for request in requests if not self._met.next(request.key)]
         self._questions += len(requests)
-        found: list[Any] = [None] * len(requests)
-        if self._reads and requests:
-            found = await self._journal.find_many([request.key for request in requests])
+        return requests
+
+    def add(self, requests: list[Request], found: list[Any]) -> None:
+        """Count questions, with what the journal has of each."""
         for request, record in zip(requests, found, strict=True):
             if isinstance(record, Record):
                 self._recorded += 1
@@ -115,14 +135,14 @@ class _Count:
     def projection(self) -> Projection:
         price = self._price
         return Projection(
-            self.rows,
+            self._rows,
             self._questions,
             self._recorded,
             self._input,
             self._output,
             None if price is None else self._cost,
             "" if price is None else price.source,
-            self.faulty,
+            self._faulty,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -11,13 +12,15 @@ from typing import Any
 from penstock.engine.engine import Cache
 from penstock.engine.progress import Progress
 from penstock.engine.workbench import Workbench
-from penstock.errors import InputError
+from penstock.errors import InputError, PenstockError
 from penstock.generate.launch import Launch, estimated, launched
 from penstock.generate.prompter import Prompter
 from penstock.tables import RowSource, Table, rows
 from penstock.templates import Template
 
 __all__ = ["FileJob"]
+
+_COUNTED = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,16 @@ class FileJob:
         source = rows(self.file)
         if source.column_names is not None:
             template.check(source.column_names)
-        if self.first is None:
-            return source
-        return rows(list(islice(source, self.first)))
+        if self.first is not None:
+            return rows(list(islice(source, self.first)))
+        _count(source, Path(self.file).expanduser())
+        return source
+
+
+def _count(source: RowSource, path: Path) -> None:
+    """Count the rows of a small file, so that whoever watches sees the end; a second at most."""
+    if source.count is not None or not source.repeatable or path.suffix.lower() == ".gz":
+        return
+    if path.stat().st_size <= _COUNTED:
+        with suppress(PenstockError):  # it is told when the work comes to that row
+            source.count = sum(map(len, source.blocks()))

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from datetime import UTC, datetime
 from typing import Any
 
 from penstock import logs
-from penstock.engine.bridge import Handle, run
+from penstock.engine.bridge import Handle, check_may_wait, run
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Engine
-from penstock.engine.jobs import end_state
 from penstock.engine.progress import Progress
-from penstock.engine.run import Run
+from penstock.engine.run import Run, end_state
 from penstock.engine.states import RunState
 from penstock.engine.station import Station
 from penstock.engine.workbench import Workbench
-from penstock.errors import InputError, PenstockError, ProcessingError
+from penstock.errors import PenstockError, ProcessingError
 from penstock.generate.estimate import Projection, project
+from penstock.generate.info import RunInfo
 from penstock.generate.outflow import Outflow
 from penstock.generate.plan import Plan
+from penstock.generate.refusal import refusal, stopper_of
 from penstock.generate.work import OnRows, Pipeline
 from penstock.tables import RowSource, Table
 
-__all__ = ["Launch", "RunInfo", "TableHandle", "estimated", "launched", "streamed"]
+__all__ = ["Launch", "TableHandle", "estimated", "launched", "streamed"]
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,8 @@ class Launch:
     """The whole job as data, where it is data: then the shell can resume it."""
 
 
-@dataclass(frozen=True)
-class RunInfo:
-    """What a table knows of the run that made it."""
-
-    id: str
-    state: str
-    counters: dict[str, Any]
-    folder: str
-
-    @property
-    def tokens(self) -> int:
-        return int(self.counters["input_tokens"]) + int(self.counters["output_tokens"])
-
-    @property
-    def cost(self) -> Decimal:
-        """Dollars; without those answers for which no price is known (`counters["unpriced"]`)."""
-        return Decimal(self.counters["cost"])
-
-
 class TableHandle(Handle[Table]):
     """A table in the making: await it; touching its data waits for it."""
-
-    def result(self, timeout: float | None = None) -> Table:
-        """The table; waits for it."""
-        if not self.done:
-            _check_thread()
-        return super().result(timeout)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # Python's own questions wait for nothing
@@ -128,6 +103,7 @@ class Running:
         launch, engine, run = self.launch, self.engine, self.run
         if launch.plan.cache != "read":  # a missing key or price is said before the run begins
             endpoint = launch.plan.endpoint
+            station.reopen(endpoint)
             station.line(endpoint)
             engine.budget.check(station.price(endpoint), endpoint.label)
         with run, logs.bind(run=run.id):
@@ -137,26 +113,46 @@ class Running:
                 await pipeline.work()
             except BaseException as error:
                 cause = _first(error)
+                engine.stop.throw(why=str(cause))  # what still waits to be sent is not sent
                 with suppress(PenstockError):  # the first error is the one to tell
                     await station.users.run(lambda: _closed(pipeline))
                     cause.add_note(f"The rows before it are kept in {pipeline.answers.path}.")
                 run.finish(RunState.FAILED, str(cause))
                 raise cause from cause.__cause__
             table: Table = await station.users.run(lambda: _closed(pipeline))
-            stopped = engine.stop.failure
             run.limiter = station.statistics().get(launch.plan.endpoint.label, {})
-            run.finish(end_state(engine), "" if stopped is None else stopped.message)
+            trouble = self._finish(table)
+        if trouble is not None:
+            raise trouble
+        table.run = self._info()
+        return table
+
+    def _finish(self, table: Table) -> PenstockError | None:
+        """Write down how it ended; what the caller is told instead of a table."""
+        engine, run, launch = self.engine, self.run, self.launch
+        stopped = engine.stop.failure
+        stopper = None if stopped is not None else stopper_of(table.failures, self.progress)
+        served = self.progress.rows_done > self.progress.rows_failed
+        state = end_state(engine) if stopper is None or served else RunState.FAILED
+        why = stopped or stopper
+        run.finish(state, "" if why is None else why.message)
         if engine.error is not None:
-            raise engine.error
-        table.run = RunInfo(run.id, run.state, self.progress.counters(), str(run.folder))
+            return engine.error
+        if stopper is not None and not served:
+            return refusal(launch.plan.endpoint, stopper, run.id, resumes=launch.spec is not None)
         if launch.plan.failures == "raise" and len(table.failures):
             first = table.failures[0]
-            raise ProcessingError(
+            return ProcessingError(
                 f"{len(table.failures)} rows failed; the first, row {first['row']}: "
                 f"{first['message']}",
                 remedy=f"The others are kept: see `penstock runs show {run.id}`.",
             )
-        return table
+        return None
+
+    def _info(self) -> RunInfo:
+        run, counters = self.run, self.progress.counters()
+        ended = datetime.now(UTC)
+        return RunInfo(run.id, run.state, counters, str(run.folder), ended, self.launch.plan)
 
 
 def launched(
@@ -183,7 +179,7 @@ def launched(
 
 def streamed(launch: Launch) -> Iterator[dict[str, Any]]:
     """Run it beside the caller, giving out rows as they finish."""
-    _check_thread()
+    check_may_wait()
     running = Running(launch)
     outflow = Outflow(running.thread)
     running.on_rows = outflow.put
@@ -228,14 +224,3 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _check_thread() -> None:
-    """A function or generator that is called by one run must not wait for another: both need
-    the thread that it would hold."""
-    if threading.current_thread().name == "penstock-user":
-        raise InputError(
-            "a prompt function, a parse function or a generator of rows waits for a Prompter, "
-            "which would wait for it",
-            remedy="Call the inner Prompter first, or `await` it in an async function.",
-        )

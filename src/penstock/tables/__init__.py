@@ -10,6 +10,7 @@ Nothing heavy is loaded until rows are.
 from __future__ import annotations
 
 from penstock.tables.files import FORMATS, ReadOptions
+from penstock.tables.origin import Origin
 from penstock.tables.reading import rows
 from penstock.tables.source import Problem, Row, RowSource
 from penstock.tables.table import Table
@@ -17,6 +18,7 @@ from penstock.tables.writer import TableWriter
 
 __all__ = [
     "FORMATS",
+    "Origin",
     "Problem",
     "ReadOptions",
     "Row",

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["to_hf", "to_pandas", "to_polars"]
+__all__ = ["library", "to_hf", "to_pandas", "to_polars"]
 
 
 def to_pandas(table: pa.Table) -> pd.DataFrame:
-    pandas = _library("pandas", "pandas")
+    pandas = library("pandas", "pandas")
     frame = table.to_pandas()
     for name, field in zip(table.column_names, table.schema, strict=True):
         column = table.column(name)
@@ -29,20 +29,20 @@ def to_pandas(table: pa.Table) -> pd.DataFrame:
 
 
 def to_polars(table: pa.Table) -> pl.DataFrame:
-    polars = _library("polars", "polars")
+    polars = library("polars", "polars")
     return cast("pl.DataFrame", polars.from_arrow(table))
 
 
 def to_hf(table: pa.Table, path: Path | None) -> datasets.Dataset:
     """`path`: the Arrow stream that the table is mapped from, if it is."""
-    library = _library("datasets", "hf")
-    dataset = library.Dataset
+    hf = library("datasets", "hf")
+    dataset = hf.Dataset
     if path is not None:
         return cast("datasets.Dataset", dataset.from_file(str(path)))
-    return cast("datasets.Dataset", dataset(library.table.InMemoryTable(table)))
+    return cast("datasets.Dataset", dataset(hf.table.InMemoryTable(table)))
 
 
-def _library(name: str, extra: str) -> Any:
+def library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError:

@@ -199,5 +199,5 @@ def _as_row(row: Any, number: int, name: str) -> Row:
         return dict(row.model_dump())
     raise InputError(
         f"{name}: row {number + 1} is a {type(row).__name__}, not a dict",
-        remedy="Give dicts, or key='name' to make each value a row with that one column.",
+        remedy="Give dicts; penstock.tables.rows(values, key='name') makes one of each value.",
     )

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from penstock.secret import Secret
+
 __all__ = ["Table"]
 
 _RELAX_EVERY = 16 << 20
@@ -202,9 +204,28 @@ class Table:
         """A Hugging Face dataset; mapped where this table is."""
         return to_hf(self._data, self._path if self._is_in_place() else None)
 
-    def push_to_hub(self, repo: str, **options: Any) -> Any:
-        """Upload to the Hugging Face hub; options as `datasets.Dataset.push_to_hub` takes them."""
-        return self.to_hf().push_to_hub(repo, **options)
+    def push_to_hub(
+        self,
+        repo: str,
+        config_name: str = "default",
+        *,
+        split: str = "train",
+        private: bool | None = None,
+        token: str | Secret | None = None,
+        card: str | None = None,
+        revision: str | None = None,
+        commit_message: str | None = None,
+    ) -> str:
+        """Upload to the Hugging Face hub as Parquet, with a card that says what made the data.
+
+        Replaces this split of this subset (`config_name`) and leaves the others as they are.
+        `token` is a token or a reference (`env:NAME`), else the one you are logged in with. `card`
+        is a text of your own in the place of ours. Returns the address of the commit.
+        """
+        from penstock.tables.hub import Push, push  # what only this needs takes long to load
+
+        wanted = Push(repo, config_name, split, private, card, revision, commit_message)
+        return push(self, wanted, token)
 
     def save(
         self,
