@@ -30,6 +30,7 @@ from penstock.providers.transport import (
     Reply,
     Transport,
     TransportSettings,
+    Upload,
     open_transport,
 )
 from penstock.secret import Secret
@@ -700,6 +701,30 @@ async def test_a_body_with_a_length_is_shown_too(transport: Transport) -> None:
     async with raw_server(says(b"data: 1\n\n")) as server:
         reply = whole(await transport.send(call(server.url), shown.append))
     assert b"".join(shown) == reply.body == b"data: 1\n\n"
+
+
+async def test_a_file_is_sent_with_its_length_between_what_stands_around_it(
+    transport: Transport, tmp_path: Path
+) -> None:
+    content = bytes(range(256)) * 20_000  # several pieces
+    (tmp_path / "body").write_bytes(content)
+    body = Upload(str(tmp_path / "body"), b"before", b"after")
+    async with raw_server(says()) as server:
+        whole(await transport.send(Call("POST", server.url, {"x-a": "1"}, upload=body)))
+    [head] = server.heads
+    assert head.body == b"before" + content + b"after"
+    assert head.headers["content-length"] == str(len(content) + 11)
+    assert head.headers["x-a"] == "1"
+
+
+async def test_a_body_that_is_only_shown_may_be_of_any_size_and_is_not_kept(opened: Open) -> None:
+    transport = opened(timeout=5.0, largest_body=1000)
+    sizes: list[int] = []
+    async with raw_server(says(b"x" * 3_000_000)) as server:
+        wanted = Call("GET", server.url, {}, keeps=False)
+        reply = whole(await transport.send(wanted, lambda piece: sizes.append(len(piece))))
+    assert reply.body == b""
+    assert sum(sizes) == 3_000_000 and len(sizes) > 1
 
 
 @pytest.mark.parametrize("status", ["201 Made", "400 Bad", "429 Slow", "500 Broken"])

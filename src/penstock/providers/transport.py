@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
@@ -32,11 +32,13 @@ __all__ = [
     "Reply",
     "Transport",
     "TransportSettings",
+    "Upload",
     "open_transport",
 ]
 
 LARGEST_BODY = 32 * 1024 * 1024
 
+_PIECE = 1 << 20
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.S)
 
 OnBytes: TypeAlias = Callable[[bytes], None]
@@ -55,6 +57,28 @@ class TransportSettings:
     largest_body: int = LARGEST_BODY
 
 
+class Upload(msgspec.Struct, frozen=True, gc=False):
+    """A body that lies in a file, read while it is sent, with what stands before and after it."""
+
+    path: str
+    before: bytes = b""
+    after: bytes = b""
+
+    @property
+    def size(self) -> int:
+        return len(self.before) + os.stat(self.path).st_size + len(self.after)  # noqa: PTH116
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body in pieces that memory does not feel."""
+        if self.before:
+            yield self.before
+        with open(self.path, "rb") as file:  # noqa: ASYNC230, PTH123 - a megabyte at a time
+            while piece := file.read(_PIECE):
+                yield piece
+        if self.after:
+            yield self.after
+
+
 class Call(msgspec.Struct, frozen=True, gc=False):
     """One HTTP request."""
 
@@ -63,6 +87,10 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     headers: Mapping[str, str]
     body: bytes = b""
     timeout: float | None = None
+    keeps: bool = True
+    """False: a body that `on_bytes` is shown is not kept beside, and may be of any size."""
+    upload: Upload | None = None
+    """In the place of `body`."""
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.request import getproxies_environment, proxy_bypass
 
 import aiohttp
@@ -70,13 +70,14 @@ class AiohttpTransport:
             async with self._open().request(
                 call.method,
                 url,
-                headers=call.headers,
-                data=call.body or None,
+                headers=_with_length(call),
+                data=call.upload.pieces() if call.upload else call.body or None,
                 timeout=timeout,
                 proxy=self._proxy or self._proxy_for(url),
                 allow_redirects=False,
             ) as response:
-                body = await self._read(response, on_bytes if response.status == 200 else None)
+                shown = on_bytes if response.status == 200 else None
+                body = await self._read(response, shown, keeps=call.keeps or shown is None)
                 if body is None:
                     return too_large(self._settings)
                 return Reply(response.status, _headers(response.headers.items()), body)
@@ -107,18 +108,19 @@ class AiohttpTransport:
         return self._environment.get(url.scheme) or self._environment.get("all")
 
     async def _read(
-        self, response: aiohttp.ClientResponse, on_bytes: OnBytes | None
+        self, response: aiohttp.ClientResponse, on_bytes: OnBytes | None, *, keeps: bool
     ) -> bytes | None:
         limit = self._settings.largest_body
-        if (response.content_length or 0) > limit:
+        if keeps and (response.content_length or 0) > limit:
             return None
         pieces: list[bytes] = []
         size = 0
         async for piece in response.content.iter_any():
-            size += len(piece)
+            if keeps:
+                size += len(piece)
+                pieces.append(piece)
             if size > limit:
                 return None
-            pieces.append(piece)
             if on_bytes is not None:
                 on_bytes(piece)
         return b"".join(pieces)
@@ -137,6 +139,13 @@ def _usable_proxy(settings: TransportSettings) -> str | None:
             remedy="Set llm.transport to pyreqwest, or use an HTTP proxy.",
         )
     return proxy
+
+
+def _with_length(call: Call) -> Mapping[str, str]:
+    """A file is sent with its length, not in chunks, which not every server takes."""
+    if call.upload is None:
+        return call.headers
+    return {**call.headers, "content-length": str(call.upload.size)}
 
 
 def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -50,7 +50,8 @@ class PyreqwestTransport:
         try:
             async with request as response:
                 status = response.status
-                body = await self._read(response, on_bytes if status == 200 else None)
+                shown = on_bytes if status == 200 else None
+                body = await self._read(response, shown, keeps=call.keeps or shown is None)
                 if body is None:
                     return too_large(self._settings)
                 return Reply(status, _headers(response), body)
@@ -69,13 +70,18 @@ class PyreqwestTransport:
         builder = self._client.request(call.method, call.url).headers(call.headers)
         if call.timeout is not None:
             builder = builder.timeout(timedelta(seconds=call.timeout))
-        if call.body:
+        if call.upload is not None:
+            builder = builder.header("content-length", str(call.upload.size))
+            builder = builder.body_stream(call.upload.pieces())
+        elif call.body:
             builder = builder.body_bytes(call.body)
         if streams:
             builder = builder.streamed_read_buffer_limit(0)
         return builder.build_streamed()
 
-    async def _read(self, response: Response, on_bytes: OnBytes | None) -> bytes | None:
+    async def _read(
+        self, response: Response, on_bytes: OnBytes | None, *, keeps: bool
+    ) -> bytes | None:
         limit = self._settings.largest_body
         length = response.get_header("content-length")
         if on_bytes is None and length is not None and length.isdigit():
@@ -85,10 +91,11 @@ class PyreqwestTransport:
         reader = response.body_reader
         while (chunk := await reader.read_chunk()) is not None:
             piece = bytes(chunk)
-            size += len(piece)
+            if keeps:
+                size += len(piece)
+                pieces.append(piece)
             if size > limit:
                 return None
-            pieces.append(piece)
             if on_bytes is not None:
                 on_bytes(piece)
         return b"".join(pieces)
