@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import tracemalloc
 from collections import Counter
 from hashlib import sha256
 
@@ -33,9 +33,12 @@ def test_it_counts_beyond_the_first_table() -> None:
     assert occurrences.next(keys[7]) == 2
 
 
-def test_its_memory_is_bounded() -> None:
+def test_its_memory_is_bounded_also_while_it_grows() -> None:
+    keys = [sha256(b"%d" % number).digest()[:17] for number in range(200_000)]
+    tracemalloc.start()
     occurrences = Occurrences()
-    for number in range(200_000):
-        occurrences.next(sha256(b"%d" % number).digest()[:17])
-    size = sys.getsizeof(occurrences._slots) + sys.getsizeof(occurrences._again)
-    assert size / 200_000 < 8 * 2 / 0.6 + 1
+    for key in keys:
+        occurrences.next(key)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak / len(keys) < 8 * 2 / 0.6 + 1
