@@ -17,17 +17,30 @@ import shlex
 import subprocess
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import quote
 
 from penstock.errors import InputError, KeyMissingError
 
-__all__ = ["SHOWN", "Secret", "is_reference", "mask", "mask_bytes", "resolve"]
+__all__ = [
+    "SHOWN",
+    "Masking",
+    "Secret",
+    "holds_known",
+    "is_reference",
+    "mask",
+    "mask_bytes",
+    "resolve",
+]
 
 SHOWN = "****"
 
-# Every secret this process has seen, longest first, so that a key that contains another one
-# is masked whole. Shorter ones would mask ordinary words.
+# Every secret this process has seen, as it is, as JSON and as an address may spell it; longest
+# first, so that a key that contains another one is masked whole. Shorter ones would mask ordinary
+# words.
 _known: list[str] = []
 _SHORTEST = 8
+_TELLING = 4
+_ENDS = r"[^\s\"',*]*?(?:\*{3,}|\.{3,}|…)[^\s\"',]*"
 _LARGEST_FILE = 64 * 1024
 
 _LOOKS_SECRET = re.compile(
@@ -50,7 +63,7 @@ class Secret:
     def __init__(self, value: str) -> None:
         self._value = value
         if len(value) >= _SHORTEST and value not in _known:
-            _known.append(value)
+            _known.extend({value, value.replace("/", "\\/"), quote(value, safe="")})
             _known.sort(key=len, reverse=True)
 
     def reveal(self) -> str:
@@ -77,10 +90,25 @@ class Secret:
 
 def mask(text: str) -> str:
     """The text without any secret this process knows, nor anything that looks like one."""
+    text = _without_known(text)
+    if "***" in text or "..." in text or "…" in text:
+        for value in _known:  # servers show the two ends of a key
+            if value[:_TELLING] in text:
+                text = re.sub(re.escape(value[:_TELLING]) + _ENDS, SHOWN, text)
+    return _LOOKS_SECRET.sub(lambda m: (m[1] or m[2] or m[3] or "") + SHOWN, text)
+
+
+def _without_known(text: str) -> str:
+    """The text without any secret this process knows."""
     for value in _known:
         if value in text:
             text = text.replace(value, SHOWN)
-    return _LOOKS_SECRET.sub(lambda m: (m[1] or m[2] or m[3] or "") + SHOWN, text)
+    return text
+
+
+def holds_known(text: str) -> bool:
+    """Whether a secret that this process knows is in a text."""
+    return any(value in text for value in _known)
 
 
 def mask_bytes(body: bytes) -> bytes:
@@ -90,6 +118,31 @@ def mask_bytes(body: bytes) -> bytes:
         if encoded in body:
             body = body.replace(encoded, SHOWN.encode())
     return body
+
+
+class Masking:
+    """Masks a text that comes in pieces; what may be the beginning of a secret waits for more."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """What can be shown by now."""
+        text = _without_known(self._held + piece)
+        held = max((_begun(value, text) for value in _known), default=0)
+        self._held = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def end(self) -> str:
+        """What was held back, and is no secret."""
+        held, self._held = self._held, ""
+        return held
+
+
+def _begun(value: str, text: str) -> int:
+    """How many characters at the end of a text are the beginning of a value."""
+    longest = min(len(value) - 1, len(text))
+    return next((size for size in range(longest, 0, -1) if text.endswith(value[:size])), 0)
 
 
 def is_reference(text: str) -> bool:

@@ -175,6 +175,12 @@ class BatchProcessing:
     max_workers: int = _row(4, "Files or chunks worked on at once.", minimum=1)
     chunk_size: int = _row(1000, "Rows in one chunk.", minimum=1)
     max_retries: int = _row(3, "Retries of a question after an error that can heal.", minimum=0)
+    check_interval: float = _row(
+        60.0,
+        "The most seconds between two looks at a batch that lies at a provider.",
+        minimum=0.05,
+        maximum=_DAY,
+    )
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,16 @@ from dataclasses import fields
 from pathlib import Path
 
 from penstock import errors, outcome
+from penstock.providers.anthropic_batch import AnthropicBatches
+from penstock.providers.batch import Batches
+from penstock.providers.gemini_batch import GeminiBatches
+from penstock.providers.openai_batch import AzureBatches, GroqBatches, OpenAIBatches
+from penstock.simulator.batch_faults import BATCH_KINDS
 from penstock.simulator.faults import KINDS
 from penstock.simulator.scripts import SCRIPTS
 from penstock.simulator.settings import FIXED_AT_START, SimulatorSettings
+from penstock.testing import ABILITIES
+from tests.docs import provider_tables
 from tests.docs.pages import PAGES
 
 __all__ = ["TABLES", "renewed"]
@@ -79,17 +86,102 @@ def simulator_faults() -> str:
     return _table(("kind", "what the server does"), rows)
 
 
+def simulator_batch_faults() -> str:
+    """Every kind of fault that `--batch-faults` takes."""
+    rows = ((f"`{kind}`", share, what) for kind, (share, what) in BATCH_KINDS.items())
+    return _table(("kind", "share of", "what happens"), rows)
+
+
 def scripted_models() -> str:
     """The models that follow a script."""
     rows = ((f"`{name}`", script.description) for name, script in SCRIPTS.items())
     return _table(("model", "what it does"), rows)
 
 
+def abilities() -> str:
+    """What the contract expects of a provider."""
+    return _table(("ability", "a provider that has it"), _coded(ABILITIES.items()))
+
+
+def _coded(pairs: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
+    return ((f"`{name}`", said) for name, said in pairs)
+
+
+_NAMES = ("OpenAI", "Anthropic", "Gemini")
+
+
+def provider_access() -> str:
+    """Keys and addresses of the providers."""
+    headings = ("provider", "key", "address", "else", "the key travels as")
+    return _table(headings, provider_tables.access())
+
+
+def compatible_servers() -> str:
+    """The names of servers that speak OpenAI's protocol."""
+    headings = ("provider", "address", "another address", "key", "what is particular there")
+    return _table(headings, provider_tables.compatible())
+
+
+def provider_parameters() -> str:
+    """What becomes of parameters."""
+    return _table(("given", *_NAMES), provider_tables.parameters())
+
+
+def schema_keywords() -> str:
+    """What becomes of the keywords of a schema."""
+    return _table(("keyword", *_NAMES), provider_tables.keywords())
+
+
+def provider_finishes() -> str:
+    """Why a model stopped, in each provider's words."""
+    return _table(("`Answer.finish`", *_NAMES), provider_tables.finishes())
+
+
+def provider_usage() -> str:
+    """What is counted, in each provider's words."""
+    return _table(("`Usage`", *_NAMES), provider_tables.usage())
+
+
+def batch_limits() -> str:
+    """What one batch may hold, by provider."""
+    rows = (
+        (
+            name,
+            f"{limits.requests:,}",
+            f"{round(limits.bytes / 1e6):,} MB",
+            limits.open_batches or "",
+            f"{limits.hours} h" if limits.hours < _NEVER else "never",
+            limits.source,
+        )
+        for name, limits in ((name, lane.limits) for name, lane in _LANES.items())
+    )
+    headings = ("provider", "questions", "size", "open at once", "given up after", "by")
+    return _table(headings, rows)
+
+
+_NEVER = 30 * 24
+_LANES: dict[str, type[Batches]] = {
+    "OpenAI": OpenAIBatches,
+    "Azure": AzureBatches,
+    "Anthropic": AnthropicBatches,
+    "Gemini": GeminiBatches,
+    "Groq": GroqBatches,
+}
+
 TABLES: dict[str, Callable[[], str]] = {
+    "batch-limits": batch_limits,
+    "provider-access": provider_access,
+    "compatible-servers": compatible_servers,
+    "provider-parameters": provider_parameters,
+    "schema-keywords": schema_keywords,
+    "provider-finishes": provider_finishes,
+    "provider-usage": provider_usage,
+    "abilities": abilities,
     "exit-codes": exit_codes,
     "exceptions": exceptions,
     "failures": failures,
     "simulator-flags": simulator_flags,
+    "simulator-batch-faults": simulator_batch_faults,
     "simulator-faults": simulator_faults,
     "scripted-models": scripted_models,
 }

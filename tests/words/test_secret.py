@@ -16,7 +16,16 @@ import pytest
 
 from penstock import secret as secret_room
 from penstock.errors import InputError, KeyMissingError, PenstockError
-from penstock.secret import SHOWN, Secret, is_reference, mask, mask_bytes, resolve
+from penstock.secret import (
+    SHOWN,
+    Masking,
+    Secret,
+    holds_known,
+    is_reference,
+    mask,
+    mask_bytes,
+    resolve,
+)
 
 CANARY = "canary-9f8e7d6c5b4a"
 
@@ -328,3 +337,41 @@ def test_an_error_logged_with_its_trace_does_not_show_a_key(
             logging.getLogger("test").exception("failed with %s %r", secret, secret)
     assert "failed with **** ****" in caplog.text
     assert CANARY not in caplog.text
+
+
+ODD = "p/q+r=0123456789"
+
+
+@pytest.mark.parametrize("spelt", [ODD, "p\\/q+r=0123456789", "p%2Fq%2Br%3D0123456789"])
+def test_a_secret_is_masked_as_json_and_addresses_spell_it(spelt: str) -> None:
+    Secret(ODD)
+    assert mask(f"it is {spelt}, is it") == "it is ****, is it"
+    assert mask_bytes(f"it is {spelt}".encode()) == b"it is ****"
+    assert holds_known(spelt) and not holds_known(spelt[:8])
+
+
+@pytest.mark.parametrize("gap", ["***", "**********", "...", "…"])
+def test_the_two_ends_of_a_known_secret_are_masked(gap: str) -> None:
+    Secret(CANARY)
+    for start in (4, 6, 12):
+        assert mask(f"wrong key: {CANARY[:start]}{gap}{CANARY[-4:]}.") == "wrong key: ****"
+    assert mask(f"a canal {gap} a canary") == f"a canal {gap} a canary"
+
+
+def test_a_text_in_pieces_never_shows_a_secret_and_loses_nothing_else() -> None:
+    Secret(CANARY)
+    text = f"a can of can-{CANARY} and {CANARY[:9]} c"
+    for size in range(1, len(text)):
+        masking = Masking()
+        shown = [masking.feed(text[at : at + size]) for at in range(0, len(text), size)]
+        assert "".join(shown) + masking.end() == text.replace(CANARY, SHOWN)
+        assert masking.end() == ""
+        assert not any(CANARY[:12] in piece for piece in shown)
+
+
+def test_what_cannot_begin_a_secret_is_shown_at_once() -> None:
+    Secret(CANARY)
+    masking = Masking()
+    assert masking.feed("hello ") == "hello "
+    assert masking.feed("can") == ""
+    assert masking.feed(" do") == "can do"

@@ -27,12 +27,17 @@ def simulate(
     drip: int = 100,
     outages: str = "",
     quota: int | None = None,
+    batch_seconds: float = 0.2,
+    batch_faults: str = "",
+    batch_tokens: int | None = None,
+    max_batches: int | None = None,
     seed: int = 0,
     ledger: str | None = None,
 ) -> int:
-    """Serve a simulated model that speaks OpenAI's API. Nothing leaves this machine; nothing costs.
+    """Serve a simulated model. Nothing leaves this machine; nothing costs.
 
-    Every model name is answered, the same question always in the same way. `GET /ledger` shows
+    It speaks the APIs of OpenAI, Anthropic and Gemini; clients of the last two want the address
+    without /v1. Every model name is answered, the same question always in the same way. `GET /ledger` shows
     every request it saw, `GET /ledger/summary` the counts, `POST /settings` changes any of the
     flags below while it runs. Ctrl-C ends it.
 
@@ -66,7 +71,7 @@ def simulate(
         How many are served at once; more wait in line, without 429.
     errors
         Faults by their share of requests, such as 500:0.01,reset:0.02. Kinds: 400 401 403 404 408
-        409 429 500 502 503 504 529 timeout reset cut malformed wrong_schema empty_choices
+        409 413 429 500 502 503 504 529 timeout reset cut malformed wrong_schema empty_choices
         error_in_200 slow_body.
     drip
         Milliseconds between the ten pieces of a slow_body fault.
@@ -74,6 +79,15 @@ def simulate(
         Seconds since the start in which every request gets 503, such as 10-70,100-110.
     quota
         Requests until every further one gets 429 insufficient_quota.
+    batch_seconds
+        Seconds that a batch takes; 0 ends it at the next look.
+    batch_faults
+        Faults of batches by their share, such as error:0.1,cut:1. Kinds: failed expired shuffled
+        error wrong_schema missing duplicate unknown poll lost cut.
+    batch_tokens
+        Tokens of a model in open batches before a further batch fails.
+    max_batches
+        Open batches of an API before 429.
     seed
         Seed of faults and latencies.
     ledger
@@ -95,6 +109,10 @@ def simulate(
         drip=drip,
         outages=outages,
         quota=quota,
+        batch_seconds=batch_seconds,
+        batch_faults=batch_faults,
+        batch_tokens=batch_tokens,
+        max_batches=max_batches,
         seed=seed,
         ledger=ledger,
     )

@@ -23,17 +23,24 @@ def resolve(endpoint: Endpoint | str) -> Endpoint:
     if isinstance(endpoint, str):
         endpoint = Endpoint.parse(endpoint, plugins.names("provider"))
     provider = provider_of(endpoint)
-    if endpoint.url or not provider.usual_url:
+    if endpoint.url:
         return endpoint
     for name in provider.url_variables:
-        if url := os.environ.get(name, "").strip():
-            return _at(endpoint, url, name)
-    return endpoint.with_(url=provider.usual_url)
+        if os.environ.get(name, "").strip():
+            return _at(endpoint, name)
+    if provider.usual_url:
+        return endpoint.with_(url=provider.usual_url)
+    if provider.url_variables:
+        raise EndpointError(
+            f"{endpoint.label} has no address",
+            remedy=f"Run: export {provider.url_variables[0]}=..., or give the endpoint a url.",
+        )
+    return endpoint
 
 
-def _at(endpoint: Endpoint, url: str, variable: str) -> Endpoint:
-    try:
-        return endpoint.with_(url=url)
+def _at(endpoint: Endpoint, variable: str) -> Endpoint:
+    try:  # no local variable holds the address, which may hold a secret: see `from None`
+        return endpoint.with_(url=os.environ[variable].strip())
     except EndpointError as error:
         raise SettingsError(f"{variable}: {error.message}", remedy=error.remedy) from None
 

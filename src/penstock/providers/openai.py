@@ -19,6 +19,7 @@ import orjson
 from penstock.errors import EndpointError
 from penstock.messages import Message
 from penstock.outcome import Answer, FailureKind
+from penstock.providers.openai_batch import AzureBatches, OpenAIBatches
 from penstock.providers.openai_errors import read_refusal
 from penstock.providers.openai_read import ChatStream, read_answer
 from penstock.providers.openai_schema import strict_schema
@@ -46,6 +47,13 @@ class OpenAI(HttpProvider):
     url_variables: ClassVar[tuple[str, ...]] = ("OPENAI_BASE_URL",)
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     needs_key: ClassVar[bool] = True
+    organisation: ClassVar[Mapping[str, str]] = {
+        "openai-organization": "OPENAI_ORG_ID",
+        "openai-project": "OPENAI_PROJECT_ID",
+    }
+
+    batch_lane: ClassVar[type[OpenAIBatches] | None] = OpenAIBatches
+    """None where OpenAI's batches are not served."""
 
     _structured: Literal["json_schema", "json_object", "prompt"] = "json_schema"
 
@@ -67,6 +75,13 @@ class OpenAI(HttpProvider):
         self._address = self._make_address()
         # A simulator is known by the model's name; no other server ever sees the header.
         self._tells_sample = self.endpoint.model.startswith("simulated")
+
+    def beside(self, path: str) -> str:
+        """The address of another part of the API, such as `/batches`."""
+        base, _, query = self._address.partition("?")
+        base = base.removesuffix("/chat/completions")
+        base, _, _ = base.partition("/deployments/")  # of Azure: they lie beside the deployments
+        return f"{base}{path}" + (f"?{query}" if query else "")
 
     def _make_address(self) -> str:
         base, question, query = self.endpoint.url.partition("?")
@@ -127,10 +142,7 @@ class OpenAI(HttpProvider):
         elif key is not None:
             made["authorization"] = f"Bearer {key.reveal()}"
         if self.at_home():
-            for header, name in (
-                ("openai-organization", "OPENAI_ORG_ID"),
-                ("openai-project", "OPENAI_PROJECT_ID"),
-            ):
+            for header, name in self.organisation.items():
                 if os.environ.get(name):
                     made[header] = os.environ[name]
         return made
@@ -202,6 +214,10 @@ class OpenAI(HttpProvider):
 
     def refusal(self, reply: Reply) -> Refusal:
         return read_refusal(reply)
+
+    def batches(self) -> OpenAIBatches | None:
+        lane = AzureBatches if self._is_azure else self.batch_lane
+        return None if lane is None else lane(self)
 
 
 def _is_token(key: Secret) -> bool:

@@ -14,30 +14,35 @@ from typing import Any, NamedTuple
 
 from penstock.schema import AnswerSchema
 
-__all__ = ["WireSchema", "strict_schema"]
+__all__ = ["SCHEMA_RULES", "WireSchema", "strict_schema"]
+
+_KEPT = "kept"
+_LOOSE = "kept, and the schema is sent without strict"
+
+SCHEMA_RULES: Mapping[str, str] = {
+    **dict.fromkeys(("$defs", "$id", "anyOf", "const", "definitions", "description"), _KEPT),
+    **dict.fromkeys(("enum", "exclusiveMaximum", "exclusiveMinimum", "maxItems"), _KEPT),
+    **dict.fromkeys(("maxLength", "maximum", "minItems", "minLength", "minimum"), _KEPT),
+    **dict.fromkeys(("multipleOf", "pattern", "title", "type"), _KEPT),
+    "$ref": "kept; of a Pydantic model with words beside it, rewritten in place",
+    "additionalProperties": "kept; of a Pydantic model rewritten as false where nothing is said",
+    "allOf": "of a Pydantic model rewritten in place where it is one schema, else without strict",
+    "default": "kept; of a Pydantic model left out where it is null",
+    "discriminator": "left out of a Pydantic model",
+    "format": "kept; without strict where OpenAI does not know it",
+    "items": "kept; a list without them is sent without strict",
+    "oneOf": "of a Pydantic model rewritten as anyOf, else without strict",
+    "properties": "kept; an object without any is sent without strict",
+    "required": "kept; of a Pydantic model every property is required",
+    **dict.fromkeys(("contains", "dependentRequired", "dependentSchemas", "else", "if"), _LOOSE),
+    **dict.fromkeys(("maxContains", "maxProperties", "minContains", "minProperties"), _LOOSE),
+    **dict.fromkeys(("not", "patternProperties", "prefixItems", "propertyNames"), _LOOSE),
+    **dict.fromkeys(("then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems"), _LOOSE),
+}
+"""What becomes of each keyword; one that is not named is kept."""
 
 _REFUSED = frozenset(
-    {
-        "allOf",
-        "contains",
-        "dependentRequired",
-        "dependentSchemas",
-        "else",
-        "if",
-        "maxContains",
-        "maxProperties",
-        "minContains",
-        "minProperties",
-        "not",
-        "oneOf",
-        "patternProperties",
-        "prefixItems",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "uniqueItems",
-    }
+    {"allOf", "oneOf", *(keyword for keyword, rule in SCHEMA_RULES.items() if rule == _LOOSE)}
 )
 _FORMATS = frozenset(
     {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}
@@ -52,13 +57,14 @@ class WireSchema(NamedTuple):
     strict: bool
 
 
-_made: dict[bytes, WireSchema] = {}
+_made: dict[tuple[bytes, bool], WireSchema] = {}
 _MOST = 256
 
 
 def strict_schema(schema: AnswerSchema) -> WireSchema:
     """The schema for the wire; made once for all requests that share it."""
-    found = _made.get(schema.canonical)
+    key = (schema.canonical, schema.model is not None)  # the same by hand is not rewritten
+    found = _made.get(key)
     if found is None:
         wire = schema.schema
         if schema.model is not None:
@@ -67,7 +73,7 @@ def strict_schema(schema: AnswerSchema) -> WireSchema:
         found = WireSchema(wire, _holds(wire))
         if len(_made) >= _MOST:
             _made.clear()
-        _made[schema.canonical] = found
+        _made[key] = found
     return found
 
 

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import msgspec
 import orjson
 
 from penstock.endpoint import Endpoint
-from penstock.errors import EndpointError, KeyMissingError
+from penstock.errors import EndpointError, KeyMissingError, RequestError
 from penstock.outcome import Answer, Failure, FailureKind, Outcome
 from penstock.providers.ratelimits import RateLimits
 from penstock.providers.transport import Broken, Call, Reply, Transport
 from penstock.request import Request
-from penstock.secret import Secret, mask, mask_bytes, resolve
+from penstock.secret import Masking, Secret, holds_known, mask, mask_bytes, resolve
+
+if TYPE_CHECKING:
+    from penstock.providers.batch import Batches
 
 __all__ = [
     "Display",
@@ -41,6 +45,7 @@ OnText: TypeAlias = Callable[[str], None]
 _log = logging.getLogger(__name__)
 _LONGEST = 64 * 1024
 _KEPT = 4096
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 # A gateway gave up waiting; the model behind it may have answered, and charged.
 _GATEWAY_TIMED_OUT = (504, 524)
 
@@ -49,7 +54,7 @@ class MalformedReplyError(ValueError):
     """A reply is not what the provider's protocol says."""
 
 
-class Sent(msgspec.Struct, frozen=True):
+class Sent(msgspec.Struct, frozen=True, gc=False):
     """What came of one sending: the outcome, and what the provider let us know beside it."""
 
     outcome: Outcome
@@ -64,7 +69,7 @@ class Sent(msgspec.Struct, frozen=True):
     latency: float = 0.0
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class Refusal(msgspec.Struct, frozen=True, gc=False):
     """How a provider reads an error reply."""
 
     kind: FailureKind
@@ -111,6 +116,10 @@ class Provider(ABC):
         """The question as it would go over the wire, for people and for the batch lane."""
         return orjson.dumps({"messages": request.messages, **request.params})
 
+    def batches(self) -> Batches | None:
+        """The provider's batch lane; None where it has none."""
+        return None
+
     async def close(self) -> None:
         """Let go of what was opened."""
         return
@@ -128,7 +137,8 @@ class HttpProvider(Provider):
     def headers(self, key: Secret | None) -> dict[str, str]: ...
 
     @abstractmethod
-    def body(self, request: Request, *, stream: bool) -> dict[str, Any]: ...
+    def body(self, request: Request, *, stream: bool) -> dict[str, Any]:
+        """The question in the protocol's words; RequestError where it has none for it."""
 
     @abstractmethod
     def refusal(self, reply: Reply) -> Refusal: ...
@@ -147,13 +157,19 @@ class HttpProvider(Provider):
         self._key = self._find_key()
         own = {name.lower(): value for name, value in self.endpoint.headers.items()}
         self._headers = {**self.headers(self._key), **own}
-        for name, value in self._headers.items():
-            if not value.isascii() or not value.isprintable():
-                raise EndpointError(
-                    f"the header {name} of {self.endpoint.label} holds a line break or a character "
-                    "that is not ASCII",
-                    remedy="Was the key, or the value, copied whole and without anything else?",
-                )
+        # No local variable holds a value: a traceback may show them.
+        odd = [name for name in self._headers if not _is_plain(self._headers[name])]
+        if odd:
+            raise EndpointError(
+                f"the header {odd[0]} of {self.endpoint.label} holds a line break or a character "
+                "that is not ASCII",
+                remedy="Was the key, or the value, copied whole and without anything else?",
+            )
+
+    @property
+    def opened_headers(self) -> Mapping[str, str]:
+        """What goes along with every call, the key among it; there after `open`."""
+        return self._headers
 
     def _find_key(self) -> Secret | None:
         if self.endpoint.key is not None:
@@ -183,7 +199,10 @@ class HttpProvider(Provider):
         streams = on_text is not None
         show = None if on_text is None else Display(on_text)
         reader = None if show is None else self.stream(show)
-        wire = orjson.dumps(self.body(request, stream=streams))
+        try:
+            wire = orjson.dumps(self.body(request, stream=streams))
+        except RequestError as error:
+            return Sent(_unsayable(error))
         call = Call(
             "POST",
             self.address(request, stream=streams),
@@ -206,6 +225,9 @@ class HttpProvider(Provider):
             if reader is not None and not whole:
                 body = mask_bytes(reader.body())
             answer = self.read(body)
+            if b"\\" in body and _tells_secret(answer):  # in escapes, which reading undid
+                body = mask_bytes(orjson.dumps(orjson.loads(body)))
+                answer = self.read(body)
         except MalformedReplyError as error:
             if b'"error"' in body[:200]:
                 return self._refused(Reply(200, reply.headers, body), wire, limits, latency)
@@ -217,9 +239,11 @@ class HttpProvider(Provider):
                 status=200,
                 id=request_id(reply.headers),
             )
-            return Sent(failure, body[:_KEPT], wire, limits, latency=latency)
-        if show is not None and whole:
-            show(answer.text)
+            return Sent(failure, _kept(body), wire, limits, latency=latency)
+        if show is not None:
+            if whole:
+                show(answer.text)
+            show.end()
         return Sent(answer, body, wire, limits, latency=latency)
 
     def _refused(
@@ -233,9 +257,12 @@ class HttpProvider(Provider):
             may_be_paid=reply.status < 300 or reply.status in _GATEWAY_TIMED_OUT,
             id=request_id(reply.headers),
         )
-        # Masked before it is cut: no half of a secret remains.
-        body = mask(reply.body[:_LONGEST].decode("utf-8", "replace")).encode()[:_KEPT]
+        body = _kept(reply.body)
         return Sent(failure, body, wire, limits, found.retry_after, found.should_retry, latency)
+
+
+def _is_plain(value: str) -> bool:
+    return value.isascii() and value.isprintable()
 
 
 def request_id(headers: Mapping[str, str]) -> str:
@@ -244,19 +271,47 @@ def request_id(headers: Mapping[str, str]) -> str:
 
 
 class Display:
-    """Shows text while it comes; one that fails is not asked again, and the answer is kept."""
+    """Shows text while it comes, without the secrets in it; one that fails is not asked again, and
+    the answer is kept."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text: OnText | None = on_text
+        self._masking = Masking()
 
     def __call__(self, text: str) -> None:
-        if self._on_text is None:
+        self._show(self._masking.feed(text))
+
+    def end(self) -> None:
+        """Show what was held back because a secret might have begun there."""
+        self._show(self._masking.end())
+
+    def _show(self, text: str) -> None:
+        if self._on_text is None or not text:
             return
         try:
             self._on_text(text)
         except Exception:
             self._on_text = None
             _log.exception("on_text failed; the rest of the answer is not shown")
+
+
+def _tells_secret(answer: Answer) -> bool:
+    said = (answer.text, answer.id, answer.model, repr(answer.tool_calls or ""))
+    return any(map(holds_known, said))
+
+
+def _kept(body: bytes) -> bytes:
+    """The beginning of a body that is no answer; masked before it is cut: no half of a secret
+    remains, nor one that is written in escapes."""
+    text = _ESCAPED.sub(
+        lambda found: chr(int(found[1], 16)), body[:_LONGEST].decode("utf-8", "replace")
+    )
+    return mask(text).encode()[:_KEPT]
+
+
+def _unsayable(error: RequestError) -> Failure:
+    message = f"{error.message}; {error.remedy}" if error.remedy else error.message
+    return Failure(FailureKind.INVALID_REQUEST, message)
 
 
 def _broken(broken: Broken) -> Failure:

@@ -6,14 +6,24 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 import msgspec
 
-__all__ = ["Quota", "RateLimits", "duration", "openai_limits", "retry_after", "should_retry"]
+__all__ = [
+    "Quota",
+    "RateLimits",
+    "anthropic_limits",
+    "duration",
+    "openai_limits",
+    "retry_after",
+    "should_retry",
+]
 
 
-class Quota(msgspec.Struct, frozen=True):
+class Quota(msgspec.Struct, frozen=True, gc=False):
     """One limit: how many a window, how many are left, seconds until it is whole again."""
 
     limit: int | None = None
@@ -21,7 +31,7 @@ class Quota(msgspec.Struct, frozen=True):
     reset: float | None = None
 
 
-class RateLimits(msgspec.Struct, frozen=True):
+class RateLimits(msgspec.Struct, frozen=True, gc=False):
     """Everything one response said."""
 
     requests: Quota | None = None
@@ -104,3 +114,49 @@ def _openai_quota(headers: Mapping[str, str], what: str) -> Quota | None:
 def _whole(text: str | None) -> int | None:
     """A count; some servers write -1 or nothing where they do not know."""
     return int(text) if text and len(text) < 16 and text.isascii() and text.isdigit() else None
+
+
+def anthropic_limits(headers: Mapping[str, str], now: float | None = None) -> RateLimits | None:
+    """The limits of Anthropic, which counts input and output apart and resets at a date."""
+    if not any(name.startswith("anthropic-ratelimit-") for name in headers):
+        return None
+    now = _server_time(headers) if now is None else now
+    kinds = ("requests", "tokens", "input-tokens", "output-tokens")
+    return RateLimits(*(_anthropic_quota(headers, kind, now) for kind in kinds))
+
+
+def _anthropic_quota(headers: Mapping[str, str], what: str, now: float) -> Quota | None:
+    limit = _whole(headers.get(f"anthropic-ratelimit-{what}-limit"))
+    if limit is None:
+        return None
+    then = _moment(headers.get(f"anthropic-ratelimit-{what}-reset", ""))
+    return Quota(
+        limit,
+        _whole(headers.get(f"anthropic-ratelimit-{what}-remaining")),
+        None if then is None else max(0.0, then - now),
+    )
+
+
+# Answers of the same second carry the same dates.
+@lru_cache(maxsize=64)
+def _moment(text: str) -> float | None:
+    """A date of RFC 3339 in seconds."""
+    try:
+        then = datetime.fromisoformat(text.strip())
+        return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _server_time(headers: Mapping[str, str]) -> float:
+    """What the server's clock says; ours may be wrong."""
+    said = _http_moment(headers.get("date", ""))
+    return time.time() if said is None else said
+
+
+@lru_cache(maxsize=8)
+def _http_moment(text: str) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None

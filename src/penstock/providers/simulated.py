@@ -51,7 +51,9 @@ class Simulated(Provider):
         if isinstance(latency, int | float) and latency > 0:
             await asyncio.sleep(latency / 1000)
         if on_text is not None:
-            await _show(answer.text, Display(on_text))
+            show = Display(on_text)
+            await _show(answer.text, show)
+            show.end()
         return Sent(answer, raw, wire, latency=time.perf_counter() - began)
 
     def wire(self, request: Request) -> bytes:

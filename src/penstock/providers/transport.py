@@ -41,7 +41,7 @@ LARGEST_BODY = 32 * 1024 * 1024
 _PIECE = 1 << 20
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.S)
 
-OnBytes: TypeAlias = Callable[[bytes], None]
+OnBytes: TypeAlias = Callable[[bytes], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,10 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     upload: Upload | None = None
     """In the place of `body`."""
 
+    def __repr__(self) -> str:
+        """Headers by their names alone: a traceback that shows local variables shows no key."""
+        return f"Call({self.method} {self.url} {sorted(self.headers)} {len(self.body)} bytes)"
+
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
     """A whole HTTP response.
@@ -103,6 +107,10 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    def __repr__(self) -> str:
+        """Nothing of what the server said: it may say a key back."""
+        return f"Reply({self.status} {sorted(self.headers)} {len(self.body)} bytes)"
 
 
 class Broken(msgspec.Struct, frozen=True, gc=False):

@@ -1,8 +1,9 @@
 """A language model that needs no network and costs nothing, and a server that speaks with it.
 
 `answer` is the model: deterministic, fast, plausible, and true to a schema. `Simulator` runs it
-as an OpenAI-like server in a child process, with latency, limits, faults and a ledger of every
-request: the judge of Penstock's own promises, and yours to test with.
+as a server that speaks the APIs of OpenAI, Anthropic and Gemini, in a child process, with latency,
+limits, faults and a ledger of every request: the judge of Penstock's own promises, and yours to
+test with.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ class Asked(NamedTuple):
     questions: list[Question]
     stream: bool = False
     usage: bool = False
+    note: Any = None
+    """What the adapter itself keeps for the answer."""
 
 
 class Problem(Exception):  # noqa: N818 - an answer on the wire, not a fault of ours
@@ -37,6 +39,7 @@ class Problem(Exception):  # noqa: N818 - an answer on the wire, not a fault of 
         param: str | None = None,
         code: str | None = None,
         wait: float | None = None,
+        limit: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -45,6 +48,8 @@ class Problem(Exception):  # noqa: N818 - an answer on the wire, not a fault of 
         self.param = param
         self.code = code
         self.wait = wait
+        self.limit = limit
+        self.number = 0
 
     @classmethod
     def invalid(cls, message: str, param: str | None = None, code: str | None = None) -> Problem:
@@ -59,11 +64,21 @@ class Api(Protocol):
 
     def matches(self, path: str) -> bool: ...
 
-    def read(self, body: Mapping[str, Any], path: str = "", sample: int = 0) -> Asked: ...
+    def read(
+        self,
+        body: Mapping[str, Any],
+        path: str = "",
+        sample: int = 0,
+        headers: Mapping[bytes, bytes] | None = None,
+    ) -> Asked: ...
 
     def render(self, asked: Asked, replies: Sequence[Reply], number: int) -> bytes: ...
 
     def events(self, asked: Asked, replies: Sequence[Reply], number: int) -> list[bytes]: ...
+
+    def own(self, problem: Problem) -> Problem:
+        """The same problem as this API would have it, with a status of its own."""
+        ...
 
     def problem(self, problem: Problem) -> bytes: ...
 
@@ -73,6 +88,10 @@ class Api(Protocol):
 
     def headers(self, number: int, seconds: float) -> bytes: ...
 
-    def models(self) -> list[dict[str, Any]]: ...
+    def lists(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether a look at the models is meant for this API: several share a path."""
+        ...
+
+    def listing(self) -> dict[str, Any]: ...
 
     def model(self, name: str) -> dict[str, Any]: ...

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from penstock.simulator.anthropic import Anthropic
 from penstock.simulator.api import Api
+from penstock.simulator.gemini import Gemini
 from penstock.simulator.openai import OpenAI
 
-__all__ = ["APIS", "DEFAULT", "api_for"]
+__all__ = ["APIS", "DEFAULT", "api_for", "lister"]
 
 DEFAULT: Api = OpenAI()
-APIS: tuple[Api, ...] = (DEFAULT,)
+APIS: tuple[Api, ...] = (DEFAULT, Anthropic(), Gemini())
 
 
 def api_for(path: str) -> Api | None:
@@ -17,3 +21,8 @@ def api_for(path: str) -> Api | None:
         if api.matches(path):
             return api
     return None
+
+
+def lister(path: str, headers: Mapping[bytes, bytes]) -> Api:
+    """The protocol in which a look at the models is answered."""
+    return next((api for api in reversed(APIS) if api.lists(path, headers)), DEFAULT)

@@ -139,8 +139,10 @@ def _finished(
     question: Question, dice: Dice, text: str, calls: list[dict[str, Any]] | None = None
 ) -> Reply:
     """Apply stop strings and the token limit, and count."""
-    for stop in question.stop:
-        text = text.partition(stop)[0] if stop else text
+    stopped = None
+    for stop in filter(None, question.stop):
+        text, found, _ = text.partition(stop)
+        stopped = stop if found else stopped
     reasoning = 0
     if question.reasoning:
         base = _REASONING.get(question.reasoning, _REASONING["medium"])
@@ -153,9 +155,11 @@ def _finished(
     if most is not None and reasoning + spoken > most:
         reasoning = min(reasoning, most)
         text, spoken, finish, calls = cut(text, most - reasoning), most - reasoning, "length", None
+        stopped = None
     return Reply(
         text=text,
         finish=finish,
+        stopped=stopped,
         tool_calls=calls or [],
         prompt_tokens=_prompt_tokens(question),
         completion_tokens=reasoning + spoken,

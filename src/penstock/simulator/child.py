@@ -35,7 +35,8 @@ _PAGE = 50_000
 class Simulator:
     """A context manager around `python -m penstock.simulator` on a free port.
 
-    Keywords are those of `SimulatorSettings`. `url` is the base URL for an OpenAI client.
+    Keywords are those of `SimulatorSettings`. `url` is the base URL for an OpenAI client,
+    `root` the one for clients of Anthropic and Gemini.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -112,8 +113,19 @@ class Simulator:
         return dict(json.loads(self._call("/ledger/summary")))
 
     def reset(self) -> None:
-        """Empty the ledger; numbers, outages and buckets start anew."""
+        """Empty the ledger; numbers, outages, buckets, batches and files start anew."""
         self._call("/ledger/reset", {})
+
+    def batches(self) -> list[dict[str, Any]]:
+        """Every batch, newest first: id, api, model, state, and the counts of its lines."""
+        return list(json.loads(self._call("/ledger/batches")))
+
+    def advance_batches(self, seconds: float | None = None) -> None:
+        """Let so many seconds pass for all batches, or as many as end them all.
+
+        Returns when everything is done that is due by then.
+        """
+        self._call("/advance", {"seconds": seconds})
 
     def set(self, **settings: Any) -> None:
         """Change settings while it runs; raises InputError for bad ones."""

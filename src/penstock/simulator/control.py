@@ -13,7 +13,8 @@ import orjson
 
 from penstock.errors import InputError
 from penstock.simulator.api import Problem
-from penstock.simulator.apis import DEFAULT, api_for
+from penstock.simulator.apis import DEFAULT, api_for, lister
+from penstock.simulator.desk import Desk
 from penstock.simulator.http import Exchange, http_response
 from penstock.simulator.service import Service
 
@@ -26,12 +27,14 @@ _MAX_LISTED = 100_000
 class Router:
     """Finds who answers a request."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, desk: Desk) -> None:
         self._service = service
+        self._desk = desk
         self._routes: dict[str, dict[str, Callable[[Exchange], Answer]]] = {
             "/ledger": {"GET": self._ledger},
             "/ledger/summary": {"GET": self._summary},
             "/ledger/reset": {"POST": self._reset},
+            "/ledger/batches": {"GET": self._batches},
             "/settings": {"GET": self._settings, "POST": self._change},
             "/health": {"GET": self._health},
         }
@@ -45,7 +48,11 @@ class Router:
             self._service.ask(exchange, api)
         elif path in self._routes:
             self._control(exchange, self._routes[path])
-        elif _is_models(path) and method == "GET":
+        elif path == "/advance" and method == "POST":
+            self._advance(exchange)
+        elif api is None and (errand := self._desk.find(exchange)) is not None:
+            self._service.errand(exchange, errand)
+        elif api is None and _is_models(path) and method == "GET":
             self._models(exchange)
         else:
             self._service.stray(exchange, api is not None or _is_models(path))
@@ -64,11 +71,11 @@ class Router:
 
     def _models(self, exchange: Exchange) -> None:
         number = self._service.note(exchange)
-        name = exchange.head.path.rpartition("/models")[2].lstrip("/")
-        found: object = {"object": "list", "data": DEFAULT.models()}
-        if name:
-            found = DEFAULT.model(name)
-        body = http_response(200, orjson.dumps(found), DEFAULT.headers(number, 0.0))
+        head = exchange.head
+        api = lister(head.path, head.headers)
+        name = head.path.rpartition("/models")[2].lstrip("/")
+        found = api.model(name) if name else api.listing()
+        body = http_response(200, orjson.dumps(found), api.headers(number, 0.0))
         self._service.ledger.finish(number, 200, exchange.write(body))
         exchange.finish()
 
@@ -87,7 +94,31 @@ class Router:
 
     def _reset(self, exchange: Exchange) -> Answer:
         self._service.reset()
+        self._desk.reset()
         return 200, b"{}"
+
+    def _batches(self, exchange: Exchange) -> Answer:
+        return 200, orjson.dumps(self._desk.listing())
+
+    def _advance(self, exchange: Exchange) -> None:
+        """Let time pass for the batches; the answer comes when what is then due is done."""
+        try:
+            told = orjson.loads(exchange.body or b"{}")
+        except orjson.JSONDecodeError:
+            told = None
+        seconds = told.get("seconds") if isinstance(told, dict) else -1
+        right = seconds is None or (type(seconds) in (int, float) and seconds >= 0)
+        if not right:
+            problem = Problem.invalid("seconds is a number from 0, or null to end every batch")
+            exchange.write(http_response(400, DEFAULT.problem(problem)))
+            exchange.finish()
+            return
+
+        def done() -> None:
+            exchange.write(http_response(200, b"{}"))
+            exchange.finish()
+
+        self._desk.advance(seconds, done)
 
     def _health(self, exchange: Exchange) -> Answer:
         return 200, b'{"status":"ok"}'

@@ -8,7 +8,13 @@ from penstock.simulator.api import Api, Asked, Problem
 from penstock.simulator.http import http_response, status_line
 from penstock.simulator.question import Reply
 
-__all__ = ["Delivery", "answer_delivery", "problem_delivery", "stream_delivery"]
+__all__ = [
+    "Delivery",
+    "answer_delivery",
+    "errand_delivery",
+    "problem_delivery",
+    "stream_delivery",
+]
 
 _PIECES = 10
 _CUT_EXTRA = 512
@@ -28,6 +34,7 @@ class Delivery(NamedTuple):
 
 def problem_delivery(api: Api, problem: Problem, headers: bytes) -> Delivery:
     """An error, with the hints when to try again."""
+    problem = api.own(problem)
     if problem.wait is not None:
         seconds = int(-(-problem.wait // 1))
         millis = int(-(-problem.wait * 1000 // 1))
@@ -57,7 +64,23 @@ def answer_delivery(
         body = api.empty(asked, number)
     elif fault == "error_in_200":
         body = api.problem(Problem(500, "server_error", "The model failed."))
-    prompt, completion = _tokens(replies)
+    return _whole_delivery(body, headers, fault, gap, *_tokens(replies))
+
+
+def errand_delivery(api: Api, body: bytes, headers: bytes, fault: str, gap: float) -> Delivery:
+    """An answer that is no model's, spoiled where a fault wants it; `lost` sends nothing."""
+    if fault == "lost":
+        return Delivery((b"",), 0, 0.0, True)
+    if fault == "malformed":
+        body = body[: len(body) * 2 // 3] + b'"\\u12'
+    elif fault == "error_in_200":
+        body = api.problem(Problem(500, "server_error", "The server failed."))
+    return _whole_delivery(body, headers, fault, gap)
+
+
+def _whole_delivery(
+    body: bytes, headers: bytes, fault: str, gap: float, prompt: int = 0, completion: int = 0
+) -> Delivery:
     if fault == "cut":
         sent = http_response(200, body[: len(body) // 2], headers, length=len(body) + _CUT_EXTRA)
         return Delivery((sent,), 200, 0.0, True, prompt, completion)
@@ -80,14 +103,16 @@ def stream_delivery(
 ) -> Delivery:
     """A streamed answer as chunked server-sent events, spoiled where a fault wants it."""
     events = api.events(asked, replies, number)
-    middle = max(1, len(events) // 2)
+    middle = min(max(1, len(events) // 2), len(events) - 1)
+    name = events[middle].partition(b"data: ")[0]  # of protocols that name their events
     if fault == "malformed":
-        events.insert(middle, b'data: {"id": "chatcmpl-\n\n')
+        events.insert(middle, name + b'data: {"id": "chatcmpl-\n\n')
     elif fault == "empty_choices":
-        events = [b"data: " + api.empty(asked, number) + b"\n\n", events[-1]]
+        events = api.events(asked, [], number)
     elif fault == "error_in_200":
         error = api.problem(Problem(500, "server_error", "The model failed."))
-        events = [*events[:middle], b"data: " + error + b"\n\n"]
+        name = b"event: error\n" if name else b""
+        events = [*events[:middle], name + b"data: " + error + b"\n\n"]
     head = status_line(200) + _SSE + headers + b"\r\n"
     chunks = [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
     prompt, completion = _tokens(replies)

@@ -20,6 +20,7 @@ KINDS = {
     "404": "says that there is no such model",
     "408": "says that the request took too long",
     "409": "reports a conflict",
+    "413": "says that the request is too large",
     "429": "says that there are too many requests",
     "500": "fails inside",
     "502": "a gateway fails, with an HTML page for a body",

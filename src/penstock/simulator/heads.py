@@ -32,12 +32,16 @@ class BadRequestError(Exception):
 class Head:
     """The first line and the headers (names in lower case) of a request."""
 
-    __slots__ = ("chunked", "expects", "headers", "keep_alive", "length", "method", "path", "query")
+    __slots__ = (
+        *("chunked", "expects", "headers", "keep_alive", "length", "method", "path", "query"),
+        "target",
+    )
 
     def __init__(self, method: str, target: str, version: bytes, headers: dict[bytes, bytes]):
         self.method = method
         path, _, self.query = target.partition("?")
         self.path = unquote(path)
+        self.target = f"{self.path}?{self.query}" if self.query else self.path
         self.headers = headers
         self.chunked = headers.get(b"transfer-encoding", b"").lower() == b"chunked"
         self.length = _length(headers, self.chunked)

@@ -26,6 +26,7 @@ __all__ = ["Connection", "Exchange", "http_response"]
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 64 * 1024 * 1024
+MAX_UPLOAD = 520 * 1024 * 1024
 MAX_PIPELINED = 256 * 1024
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _REASONS = {status.value: status.phrase for status in HTTPStatus} | {529: "Site Overloaded"}
@@ -72,13 +73,19 @@ def http_response(
 class Exchange:
     """One request and the way to answer it."""
 
-    __slots__ = ("_connection", "body", "head", "on_gone")
+    __slots__ = ("_connection", "body", "head", "on_drained", "on_gone")
 
     def __init__(self, connection: Connection, head: Head, body: bytes) -> None:
         self._connection: Connection | None = connection
         self.head = head
         self.body = body
         self.on_gone: Callable[[], None] | None = None
+        self.on_drained: Callable[[], None] | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether the client is slow to take what was written; `on_drained` tells when it has."""
+        return self._connection is not None and self._connection.full
 
     @property
     def open(self) -> bool:
@@ -125,6 +132,7 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._advancing = False
         self._paused = False
+        self.full = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's own is no subclass
@@ -144,6 +152,16 @@ class Connection(asyncio.Protocol):
         elif len(self._buffer) > MAX_PIPELINED and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
+
+    def pause_writing(self) -> None:
+        self.full = True
+
+    def resume_writing(self) -> None:
+        self.full = False
+        exchange = self._exchange
+        if exchange is not None and exchange.on_drained is not None:
+            told, exchange.on_drained = exchange.on_drained, None
+            told()
 
     def send(self, data: bytes) -> bool:
         """Write to the client unless it has gone."""
@@ -214,10 +232,11 @@ class Connection(asyncio.Protocol):
         return Exchange(self, head, body)
 
     def _begin_body(self, head: Head) -> None:
-        if head.length > MAX_BODY:
-            raise BadRequestError(413, f"The body is larger than {MAX_BODY} bytes.")
+        most = MAX_UPLOAD if head.path.endswith(("/files", "/batches")) else MAX_BODY
+        if head.length > most:
+            raise BadRequestError(413, f"The body is larger than {most} bytes.")
         if head.chunked:
-            self._chunked = ChunkedBody(MAX_BODY)
+            self._chunked = ChunkedBody(most)
         if head.expects and (head.chunked or len(self._buffer) < head.length):
             self.send(_CONTINUE)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from bisect import bisect_left
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,8 +38,11 @@ class Ledger:
         self._prompt = array("L")
         self._completion = array("L")
         self._flags = bytearray()
-        self._kinds: list[tuple[str, str, str]] = []
-        self._kind_ids: dict[tuple[str, str, str], int] = {}
+        self._kinds: list[tuple[str, str, str, str]] = []
+        self._kind_ids: dict[tuple[str, str, str, str], int] = {}
+        self._line_numbers = array("Q")
+        self._line_ends = array("Q")
+        self._line_ids = bytearray()
         self._fault_names = [""]
         self._seen: set[int] = set()
         self.repeated = 0
@@ -63,11 +67,31 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._arrived)
 
-    def arrive(
-        self, method: str, path: str, model: str, digest: bytes, sample: int, auth: bool
+    def errand(self, method: str, path: str, auth: bool) -> int:
+        """Write down a request around a batch: no question to a model, and never a repetition."""
+        return self.arrive(method, path, "", _NO_DIGEST, 0, _ERRAND | auth)
+
+    def line(
+        self, path: str, model: str, digest: bytes, sample: int, batch: str, custom_id: str
     ) -> int:
-        """Write a request down; its number counts from 1."""
-        kind = (method, path, model)
+        """Write down a request that a batch brought."""
+        self._line_numbers.append(len(self) + 1)
+        self._line_ids += custom_id.encode("utf-8", "replace")
+        self._line_ends.append(len(self._line_ids))
+        return self.arrive("POST", path, model, digest, sample, True, batch)
+
+    def arrive(
+        self,
+        method: str,
+        path: str,
+        model: str,
+        digest: bytes,
+        sample: int,
+        flags: int,
+        batch: str = "",
+    ) -> int:
+        """Write a request down; its number counts from 1. `flags` is whether it had a key."""
+        kind = (method, path, model, batch)
         kind_id = self._kind_ids.get(kind)
         if kind_id is None:
             kind_id = self._kind_ids[kind] = len(self._kinds)
@@ -81,7 +105,7 @@ class Ledger:
         self._faults.append(0)
         self._prompt.append(0)
         self._completion.append(0)
-        self._flags.append(auth)
+        self._flags.append(flags)
         if digest != _NO_DIGEST:
             mark = int.from_bytes(digest[:8], "big") ^ (sample * 0x9E3779B97F4A7C15 & _MASK)
             if mark in self._seen:
@@ -123,7 +147,7 @@ class Ledger:
         return [self._entry(index) for index in range(max(0, since), stop)]
 
     def _entry(self, index: int) -> dict[str, Any]:
-        method, path, model = self._kinds[self._names[index]]
+        method, path, model, batch = self._kinds[self._names[index]]
         flags = self._flags[index]
         digest = bytes(self._digests[index * 32 : index * 32 + 32])
         return {
@@ -134,6 +158,9 @@ class Ledger:
             "digest": digest.hex() if digest != _NO_DIGEST else "",
             "sample": self._samples[index],
             "model": model,
+            "lane": "batch" if batch else "" if flags & _ERRAND else "online",
+            "batch": batch,
+            "custom_id": self._custom_id(index + 1) if batch else "",
             "authorization": bool(flags & _AUTH),
             "repeated": bool(flags & _REPEATED),
             "status": self._status[index],
@@ -144,6 +171,11 @@ class Ledger:
             "complete": bool(flags & _COMPLETE),
             "answered_at": self._answered[index] or None,
         }
+
+    def _custom_id(self, number: int) -> str:
+        place = bisect_left(self._line_numbers, number)
+        start = self._line_ends[place - 1] if place else 0
+        return self._line_ids[start : self._line_ends[place]].decode()
 
     def summary(self) -> dict[str, Any]:
         """The counts of everything since the start or the last reset."""
@@ -156,12 +188,14 @@ class Ledger:
         prompt, completion = sum(self._prompt), sum(self._completion)
         harmless = {self._fault_names.index(n) for n in _HARMLESS if n in self._fault_names}
         whole = sum(
-            status == 200 and flags & _COMPLETE != 0 and fault in harmless
+            status == 200 and flags & (_COMPLETE | _ERRAND) == _COMPLETE and fault in harmless
             for status, flags, fault in zip(self._status, self._flags, self._faults, strict=True)
         )
         return {
             "requests": len(self),
             "answered": whole,
+            "lines": len(self._line_numbers),
+            "errands": sum(flags & _ERRAND != 0 for flags in self._flags),
             "by_status": dict(sorted(by_status.items())),
             "by_fault": dict(sorted(by_fault.items())),
             "distinct": len(self._seen),
@@ -180,6 +214,6 @@ class Ledger:
             self._file.close()
 
 
-_AUTH, _REPEATED, _DONE, _COMPLETE = 1, 2, 4, 8
+_AUTH, _REPEATED, _DONE, _COMPLETE, _ERRAND = 1, 2, 4, 8, 16
 _NO_DIGEST = bytes(32)
-_HARMLESS = ("", "slow_body", "wrong_schema")
+_HARMLESS = ("", "slow_body", "wrong_schema", "duplicate", "unknown")

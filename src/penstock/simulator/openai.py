@@ -37,7 +37,13 @@ class OpenAI:
         """Whether this API answers a path."""
         return path.endswith("/chat/completions")
 
-    def read(self, body: Mapping[str, Any], path: str = "", sample: int = 0) -> Asked:
+    def read(
+        self,
+        body: Mapping[str, Any],
+        path: str = "",
+        sample: int = 0,
+        headers: Mapping[bytes, bytes] | None = None,
+    ) -> Asked:
         """Understand a request body, or raise a Problem as the real server would."""
         model = check_body(body, _deployment(path))
         question = _question(body, model, sample)
@@ -85,6 +91,10 @@ class OpenAI:
         events = [b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks]
         return [*events, b"data: [DONE]\n\n"]
 
+    def own(self, problem: Problem) -> Problem:
+        """The problems are in this API's words already."""
+        return problem
+
     def problem(self, problem: Problem) -> bytes:
         """The body of an error."""
         return orjson.dumps(
@@ -118,9 +128,14 @@ class OpenAI:
             "openai-version: 2020-10-01\r\n"
         ).encode()
 
-    def models(self) -> list[dict[str, Any]]:
-        """The models of `GET /v1/models`."""
-        return [self.model(name) for name in ("simulated", *SCRIPTS)]
+    def lists(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Any look at the models that no other API claims."""
+        return True
+
+    def listing(self) -> dict[str, Any]:
+        """The body of `GET /v1/models`."""
+        models = [self.model(name) for name in ("simulated", *SCRIPTS)]
+        return {"object": "list", "data": models}
 
     def model(self, name: str) -> dict[str, Any]:
         """One model; any name is one."""

@@ -24,6 +24,7 @@ _BY_STATUS: dict[int, tuple[str, str, str | None]] = {
     404: ("invalid_request_error", "The model does not exist.", "model_not_found"),
     408: ("invalid_request_error", "The request took too long.", None),
     409: ("invalid_request_error", "The request conflicts with another.", None),
+    413: ("invalid_request_error", "The request is too large.", None),
     429: ("requests", "Rate limit reached. Please try again in 100ms.", "rate_limit_exceeded"),
     500: ("server_error", "The server had an error while processing your request.", None),
     502: ("server_error", "Bad gateway.", None),
@@ -66,7 +67,8 @@ def over_limit(model: str, refused: Admission) -> Problem:
         f"({what}): Limit {refused.limit}, Used {refused.used}, Requested {refused.asked}. "
         f"Please try again in {wait}."
     )
-    return Problem(429, refused.what, message, None, "rate_limit_exceeded", refused.wait)
+    code = "rate_limit_exceeded"
+    return Problem(429, refused.what, message, None, code, refused.wait, refused.limit)
 
 
 def wrong_key(key: str) -> Problem:

@@ -67,11 +67,15 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model said. `tool_calls` are in OpenAI's form; tokens are approximate counts."""
+    """What the model said. `tool_calls` are in OpenAI's form; tokens are approximate counts.
+
+    `stopped` is the stop string that ended the text, if one did.
+    """
 
     text: str
     refusal: str | None = None
     finish: str = "stop"
+    stopped: str | None = None
     tool_calls: list[dict[str, Any]] = msgspec.field(default_factory=list)
     prompt_tokens: int = 0
     completion_tokens: int = 0

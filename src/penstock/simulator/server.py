@@ -16,6 +16,7 @@ from functools import partial
 
 from penstock.errors import InputError
 from penstock.simulator.control import Router
+from penstock.simulator.desk import Desk
 from penstock.simulator.http import Connection
 from penstock.simulator.service import Service
 from penstock.simulator.settings import SimulatorSettings, checked
@@ -57,7 +58,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     service = Service(settings, loop)
     connections: set[Connection] = set()
-    router = Router(service)
+    router = Router(service, Desk(service, loop))
     try:
         server = await loop.create_server(
             partial(Connection, router.handle, connections),

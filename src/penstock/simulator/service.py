@@ -20,18 +20,24 @@ import orjson
 from penstock.errors import InputError
 from penstock.simulator.api import Api, Asked, Problem
 from penstock.simulator.apis import DEFAULT, api_for
+from penstock.simulator.batch import Batch
+from penstock.simulator.batch_api import Answered, Errand, Item, sample_of
+from penstock.simulator.batch_faults import BatchFaults
 from penstock.simulator.brain import reply_to, spoiled
 from penstock.simulator.delivery import (
     Delivery,
     answer_delivery,
+    errand_delivery,
     problem_delivery,
     stream_delivery,
 )
 from penstock.simulator.faults import Faults, Outages
+from penstock.simulator.heads import Head
 from penstock.simulator.http import Exchange, http_response
 from penstock.simulator.latency import Latency
 from penstock.simulator.ledger import Ledger
 from penstock.simulator.limits import Limits
+from penstock.simulator.pouring import Outflow, Pouring
 from penstock.simulator.problems import (
     fault_problem,
     no_quota,
@@ -50,6 +56,9 @@ __all__ = ["Service"]
 
 _SORTED = orjson.OPT_SORT_KEYS
 _LONGEST_SAMPLE = 18
+# Faults that only a model's answer can have, and those by which a long download is cut.
+_OF_ANSWERS = ("wrong_schema", "empty_choices")
+_CUTTING = ("cut", "malformed", "error_in_200")
 
 
 class Service:
@@ -70,6 +79,7 @@ class Service:
         self._latency = Latency.read(settings.latency)
         self._faults = Faults.read(settings.errors)
         self._outages = Outages.read(settings.outages)
+        self._batch_faults = BatchFaults.read(settings.batch_faults, settings.seed)
         bounds = (settings.rpm, settings.tpm, settings.burst)
         if bounds != self._bounds:
             self._bounds = bounds
@@ -106,17 +116,16 @@ class Service:
         if type(body) is not dict:
             self._refuse_body(exchange, api)
             return
-        digest = hashlib.sha256(orjson.dumps(body, option=_SORTED)).digest()
+        name, told = _named(body, head.path)
+        digest = hashlib.sha256(orjson.dumps(told, option=_SORTED)).digest()
         sample = _sample(head.headers.get(b"x-penstock-sample"))
-        model = body.get("model")
-        name = model if type(model) is str else ""
         key = _key(head.headers)
         ledger = self.ledger
         number = ledger.arrive(head.method, head.path, name, digest, sample, bool(key))
         wanted = self.settings.key
         if wanted is not None and key != wanted:
             self._fail(exchange, api, number, wrong_key(key))
-        elif self._quick and not body.get("stream"):
+        elif self._quick and api is DEFAULT and not body.get("stream"):
             done = exchange.write(self._quick)
             fixed = self._fixed
             ledger.finish(number, 200, done, fixed.prompt_tokens, fixed.completion_tokens)
@@ -135,46 +144,54 @@ class Service:
     def _consider(
         self, exchange: Exchange, api: Api, number: int, body: dict[str, Any], sample: int
     ) -> None:
+        fault = self._faults.of(self.settings.seed, number)
+        if not self._passes(exchange, api, number, fault):
+            return
+        delay = self._latency.seconds(self.settings.seed, number)
+        try:
+            delivery = self._prepare(api, number, body, exchange.head, sample, fault, delay)
+        except Problem as problem:
+            self._fail(exchange, api, number, problem, delay)
+            return
+        self._queue(exchange, number, delivery, delay)
+
+    def _passes(
+        self, exchange: Exchange, api: Api, number: int, fault: str, paid: bool = True
+    ) -> bool:
+        """Whether a request goes on; False where an outage, the quota or a fault was its answer."""
         settings = self.settings
         if self._outages.now(self._loop.time() - self.started):
             self.ledger.fault(number, "outage")
             self._fail(exchange, api, number, outage())
-            return
-        if settings.quota is not None and number > settings.quota:
+            return False
+        if paid and settings.quota is not None and number > settings.quota:
             self.ledger.rejected += 1
             self._fail(exchange, api, number, no_quota())
-            return
-        fault = self._faults.of(settings.seed, number)
+            return False
         if fault:
             self.ledger.fault(number, fault)
         if fault == "reset":
             self.ledger.finish(number, 0, False)
             exchange.reset()
-            return
-        delay = self._latency.seconds(settings.seed, number)
+            return False
         if fault == "timeout":
             exchange.on_gone = partial(self.ledger.finish, number, 0, False)
-            return
-        try:
-            delivery = self._prepare(api, number, body, exchange.head.path, sample, fault, delay)
-        except Problem as problem:
-            self._fail(exchange, api, number, problem, delay)
-            return
-        self._queue(exchange, number, delivery, delay)
+            return False
+        return True
 
     def _prepare(
         self,
         api: Api,
         number: int,
         body: dict[str, Any],
-        path: str,
+        head: Head,
         sample: int,
         fault: str,
         delay: float,
     ) -> Delivery:
         if fault.isdigit():
             raise fault_problem(int(fault))
-        asked, replies = self._understood(api, body, path, sample, fault)
+        asked, replies = self._understood(api, body, head.target, head.headers, sample, fault)
         used = replies[0].prompt_tokens + sum(reply.completion_tokens for reply in replies)
         admission = self._limits.admit(used, self._loop.time())
         if not admission.passed:
@@ -185,11 +202,17 @@ class Service:
         return make(api, asked, replies, number, headers, fault, self.settings.drip / 1000)
 
     def _understood(
-        self, api: Api, body: dict[str, Any], path: str, sample: int, fault: str
+        self,
+        api: Api,
+        body: dict[str, Any],
+        target: str,
+        headers: Mapping[bytes, bytes],
+        sample: int,
+        fault: str,
     ) -> tuple[Asked, list[Reply]]:
         """The request read and answered, or a Problem that tells why not."""
         try:
-            asked = api.read(body, path, sample)
+            asked = api.read(body, target, sample, headers)
             if self.settings.fixed:
                 return asked, [self._fixed for _ in asked.questions]
             make = spoiled if fault == "wrong_schema" else reply_to
@@ -213,6 +236,7 @@ class Service:
         self, exchange: Exchange, api: Api, number: int, problem: Problem, delay: float = 0.0
     ) -> None:
         headers = api.headers(number, delay) + self._limit_headers(api)
+        problem.number = number
         delivery = problem_delivery(api, problem, headers)
         if problem.status == 429:
             delay = 0.0
@@ -245,6 +269,77 @@ class Service:
             if exchange.open:
                 self._serve(exchange, number, delivery, delay)
 
+    def errand(self, exchange: Exchange, errand: Errand) -> None:
+        """Answer a request around a batch."""
+        head, api = exchange.head, errand.api
+        key = _key(head.headers)
+        number = self.ledger.errand(head.method, head.path, bool(key))
+        wanted = self.settings.key
+        if errand.keyed and wanted is not None and key != wanted:
+            self._fail(exchange, api, number, wrong_key(key))
+            return
+        seed = self.settings.seed
+        fault = self._faults.of(seed, number)
+        fault = "" if fault in _OF_ANSWERS else fault
+        if not self._passes(exchange, api, number, fault, errand.kind == "create"):
+            return
+        delay = self._latency.seconds(seed, number)
+        try:
+            if errand.kind == "poll" and self._batch_faults.strikes("poll", number):
+                self.ledger.fault(number, "poll")
+                raise fault_problem(500)
+            if fault.isdigit():
+                raise fault_problem(int(fault))
+            made = errand.work(exchange)
+        except Problem as problem:
+            self._fail(exchange, api, number, problem, delay)
+            return
+        headers = api.headers(number, delay)
+        if isinstance(made, Outflow):
+            if made.cut:
+                self.ledger.fault(number, "cut")
+            self._active += 1
+            outflow = made._replace(cut=made.cut or fault in _CUTTING)
+            Pouring(exchange, outflow, self.ledger, number, self._ended).start(headers)
+            return
+        if errand.kind == "create" and self._batch_faults.strikes("lost", number):
+            fault = "lost"
+            self.ledger.fault(number, fault)
+        gap = self.settings.drip / 1000
+        delivery = errand_delivery(api, made.body, headers + made.headers, fault, gap)
+        self._queue(exchange, number, delivery, delay)
+
+    def line(self, batch: Batch, item: Item, fault: str) -> Answered:
+        """Answer one line of a batch, as its request would have been answered online."""
+        api = batch.api.api
+        name, told = _named(item.body, item.path)
+        digest = hashlib.sha256(orjson.dumps(told, option=_SORTED)).digest()
+        sample = sample_of(item.id)
+        number = self.ledger.line(item.path, name, digest, sample, batch.id, item.id)
+        if fault:
+            self.ledger.fault(number, fault)
+        try:
+            if item.problem is not None:
+                raise item.problem
+            if fault == "error":
+                raise fault_problem(500)
+            asked, replies = self._understood(
+                api, item.body, item.path, item.headers, sample, fault
+            )
+        except Problem as problem:
+            problem.number = number
+            problem = api.own(problem)
+            self.ledger.finish(number, problem.status, True)
+            return Answered(number, problem.status, api.problem(problem), problem)
+        prompt = replies[0].prompt_tokens
+        completion = sum(reply.completion_tokens for reply in replies)
+        batch.used["prompt"] += prompt
+        batch.used["completion"] += completion
+        batch.used["cached"] += replies[0].cached_tokens
+        batch.used["reasoning"] += sum(reply.reasoning_tokens for reply in replies)
+        self.ledger.finish(number, 200, True, prompt, completion)
+        return Answered(number, 200, api.render(batch.api.tiered(asked), replies, number))
+
     def stray(self, exchange: Exchange, known: bool) -> None:
         """A path or a method that no one answers; it is in the ledger too."""
         head = exchange.head
@@ -266,9 +361,21 @@ def _sample(raw: bytes | None) -> int:
     return int(raw)
 
 
+def _named(body: dict[str, Any], path: str) -> tuple[str, dict[str, Any]]:
+    """The model that a request names, and all that was said, where a part of it is in the path
+    (`models/NAME:action`)."""
+    model = body.get("model")
+    action = path.rpartition("/models/")[2] if "/models/" in path else ""
+    if type(model) is str or ":" not in action:
+        return model if type(model) is str else "", body
+    return action.rpartition(":")[0], {**body, "model": action}
+
+
 def _key(headers: dict[bytes, bytes]) -> str:
     raw = headers.get(b"authorization", b"")
     if raw[:7].lower() == b"bearer ":
         return raw[7:].strip().decode("latin-1")
-    raw = headers.get(b"api-key") or headers.get(b"x-api-key") or b""
-    return raw.decode("latin-1")
+    for name in (b"api-key", b"x-api-key", b"x-goog-api-key"):
+        if name in headers:
+            return headers[name].decode("latin-1")
+    return ""

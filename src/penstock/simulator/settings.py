@@ -1,8 +1,8 @@
 """The one table of the simulator's settings.
 
 Each field is a flag of `penstock simulate`, a keyword of `Simulator(...)` and a key of
-`POST /settings`. Text forms (`latency`, `errors`, `outages`) stay text here and are read by the
-rooms that use them; `checked` makes those rooms judge a value before it is used.
+`POST /settings`. Text forms (`latency`, `errors`, `outages`, `batch_faults`) stay text here and
+are read by the rooms that use them; `checked` makes those rooms judge a value before it is used.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from penstock.errors import InputError
+from penstock.simulator.batch_faults import BatchFaults
 from penstock.simulator.faults import Faults, Outages
 from penstock.simulator.latency import Latency
 
@@ -42,12 +43,16 @@ class SimulatorSettings:
     drip: int = _help("Milliseconds between the ten pieces of a slow_body fault.", 100)
     outages: str = _help("Seconds since the start answered with 503, such as 10-70,100-110.", "")
     quota: int | None = _help("Requests until 429 insufficient_quota.", None)
+    batch_seconds: float = _help("Seconds a batch takes; 0 ends it at the next look.", 0.2)
+    batch_faults: str = _help("Faults of batches by share, such as error:0.1,cut:1.", "")
+    batch_tokens: int | None = _help("Tokens of a model in open batches before one fails.", None)
+    max_batches: int | None = _help("Open batches of an API before 429.", None)
     seed: int = _help("Seed of faults and latencies.", 0)
     ledger: str | None = _help("Also append the ledger to this file, as JSON lines.", None)
 
 
-_POSITIVE = ("rpm", "tpm", "burst", "max_concurrency")
-_COUNTS = ("port", "drip", "quota")
+_POSITIVE = ("rpm", "tpm", "burst", "max_concurrency", "batch_tokens", "max_batches")
+_COUNTS = ("port", "drip", "quota", "batch_seconds")
 _TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "int | None": (int, type(None)),
@@ -78,6 +83,7 @@ def checked(settings: SimulatorSettings) -> SimulatorSettings:
     Latency.read(settings.latency)
     Faults.read(settings.errors)
     Outages.read(settings.outages)
+    BatchFaults.read(settings.batch_faults)
     return settings
 
 

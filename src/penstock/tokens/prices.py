@@ -47,6 +47,11 @@ _PACKAGED: Final = {
     "openai": ("openai", re.compile(r"([a-z]{2}\.)?api\.openai\.com")),
     "anthropic": ("anthropic", re.compile(r"api\.anthropic\.com")),
     "gemini": ("google", re.compile(r"generativelanguage\.googleapis\.com")),
+    "deepseek": ("deepseek", re.compile(r"api\.deepseek\.com")),
+    "groq": ("groq", re.compile(r"api\.groq\.com")),
+    "mistral": ("mistral", re.compile(r"api\.mistral\.ai")),
+    "openrouter": ("openrouter", re.compile(r"openrouter\.ai")),
+    "together": ("together", re.compile(r"api\.together\.(ai|xyz)")),
 }
 _FREE: Final = {
     "simulated": "simulated: no cost",
