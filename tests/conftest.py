@@ -58,4 +58,8 @@ def simulator(_simulator: Simulator) -> Iterator[Simulator]:
         burst=60.0,
         max_concurrency=None,
         seed=0,
+        batch_seconds=0.2,
+        batch_faults="",
+        batch_tokens=None,
+        max_batches=None,
     )

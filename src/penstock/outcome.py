@@ -50,6 +50,7 @@ class FailureKind(StrEnum):
     NOT_RECORDED = "not_recorded"
     BUDGET = "budget"
     CANCELLED = "cancelled"
+    WAITING = "waiting"
     INPUT = "input"
     STORAGE = "storage"
     INTERNAL = "internal"
@@ -105,6 +106,7 @@ _MEANINGS = {
     FailureKind.NOT_RECORDED: "not in the journal, and nothing may be sent (cache=read)",
     FailureKind.BUDGET: "the budget is spent",
     FailureKind.CANCELLED: "the run was cancelled before this was sent",
+    FailureKind.WAITING: "it lies in a batch that is not collected yet",
     FailureKind.INPUT: "the row, or the function that made the question, is at fault",
     FailureKind.STORAGE: "the answer could not be written to disk",
     FailureKind.INTERNAL: "a fault of Penstock itself; the log has the details",

@@ -77,8 +77,6 @@ def test_llm_is_the_same_class() -> None:
         ({"generation_params": asyncio.sleep}, "generation_params is an async function"),
         ({"generation_params": {"n": 3}}, "n cannot be given as a parameter"),
         ({"generation_params": {"api_key": "sk"}}, "api_key cannot be given as a parameter"),
-        ({"batch": True}, "batch lane is not there yet"),
-        ({"batch_size": 5}, "batch lane is not there yet"),
         ({"backend_params": {"max_retrys": 2}}, "backend_params has no 'max_retrys'"),
         ({"backend_params": {"max_retries": "two"}}, "max_retries is 'two'"),
         ({"backend_params": {"max_retries": -1}}, "max_retries is -1"),

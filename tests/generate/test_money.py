@@ -178,7 +178,7 @@ def test_the_tokens_of_an_estimate_are_about_those_that_are_counted(
 
 def test_long_questions_do_not_add_up_to_a_higher_tier() -> None:
     """A price for questions above a size is one for each question, not for their sum."""
-    from penstock.generate.estimate import project_all
+    from penstock.generate.estimate import Rates, project_all
     from penstock.generate.plan import Plan
     from penstock.tables import rows
     from penstock.tokens import Price, Tier
@@ -188,7 +188,7 @@ def test_long_questions_do_not_add_up_to_a_higher_tier() -> None:
     endpoint = Endpoint("simulated", "simulated")
     params = {"max_tokens": 50}
     plan = Plan(endpoint, str, True, None, None, None, params, 1, False, "off", "keep", 2)
-    found = project_all(plan, rows(numbered(300)), price)
+    found = project_all(plan, rows(numbered(300)), Rates(price, None, False))
     assert found.input_tokens > 1000
     assert found.cost == Decimal(found.input_tokens + found.output_tokens) / 10**6
 

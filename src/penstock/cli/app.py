@@ -25,6 +25,7 @@ COMMANDS = (
     Command("prompt", "penstock.cli.prompt:prompt", "A question for every row of a file."),
     Command("endpoints", "penstock.cli.endpoints:app", "Models at addresses, under a name."),
     Command("runs", "penstock.cli.runs:app", "What has been run, and what came of it."),
+    Command("batches", "penstock.cli.batches:app", "What lies in batches at providers."),
     Command("journal", "penstock.cli.journal:app", "The record of every question and answer."),
     Command("usage", "penstock.cli.usage:usage", "What was used and paid, by day, model or run."),
     Command("config", "penstock.cli.config:app", "The settings that hold here, and their file."),

@@ -32,6 +32,8 @@ def add(
     tokens_per_minute: int | None = None,
     input_price: str | None = None,
     output_price: str | None = None,
+    batch_input_price: str | None = None,
+    batch_output_price: str | None = None,
     timeout: float | None = None,
     force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -65,6 +67,10 @@ def add(
         Dollars per million input tokens, over the packaged price.
     output_price
         Dollars per million output tokens.
+    batch_input_price
+        The same in the batch lane; else half is assumed.
+    batch_output_price
+        Dollars per million output tokens in the batch lane.
     timeout
         Seconds to wait for a whole answer.
     force
@@ -83,9 +89,12 @@ def add(
         )
     if (input_price is None) != (output_price is None):
         raise InputError("--input-price and --output-price are given together or not at all")
+    batch = {"batch_input": batch_input_price, "batch_output": batch_output_price}
+    if input_price is None and any(batch.values()):
+        raise InputError("the prices of batches stand beside --input-price and --output-price")
     prices = None
     if input_price is not None:
-        prices = Prices(input_price, output_price)  # type: ignore[arg-type]
+        prices = Prices(input_price, output_price, **batch)  # type: ignore[arg-type]
     made = resolve(endpoint).with_(
         key=key,
         params=_pairs(param, "--param"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -11,6 +11,9 @@ from penstock.cli.ask import read_schema
 from penstock.cli.jobs import end, watch
 from penstock.cli.show import out, print_json, safe, say_stopping
 from penstock.errors import Exit, InputError
+
+if TYPE_CHECKING:
+    from penstock.generate.lanes import LaneWish
 
 __all__ = ["prompt"]
 
@@ -29,6 +32,10 @@ def prompt(
     sample: int | None = None,
     draws: int = 1,
     budget: str | None = None,
+    lane: Literal["online", "batch", "auto"] | None = None,
+    batch: Annotated[bool, Parameter(negative="")] = False,
+    batch_size: int | None = None,
+    wait: bool = True,
     cache: Literal["use", "off", "refresh", "read"] = "use",
     estimate: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
@@ -44,6 +51,7 @@ def prompt(
         penstock prompt topics.csv -t "A poem about {topic}" -m simulated -o poems.csv
         penstock prompt qa.jsonl -t "{question}" -m gpt-4o-mini --estimate
         penstock prompt in.parquet -t "{text}" --schema facts.json --budget 5 -o out.parquet
+        penstock prompt big.jsonl -t "{text}" -m gpt-4o-mini --batch --no-wait -o out.jsonl
 
     Parameters
     ----------
@@ -69,6 +77,16 @@ def prompt(
         So many answers for every row.
     budget
         The most dollars that this may cost.
+    lane
+        online (at once), batch (half the price, within a day) or auto: batch for more than
+        5,000 questions, or where it saves more than a dollar.
+    batch
+        The same as --lane batch.
+    batch_size
+        The most questions in one batch; else as many as the provider takes.
+    wait
+        --no-wait submits the batches and ends with exit code 8; the same command, or
+        `penstock runs resume`, collects them later.
     cache
         use, off, refresh or read.
     estimate
@@ -83,6 +101,11 @@ def prompt(
 
     if output is not None and output.exists() and not force and not estimate:
         raise InputError(f"{output} is there already", remedy="Give --force to replace it.")
+    chosen = _lane(lane, batch=batch)
+    if chosen == "online" and (batch_size is not None or not wait):
+        raise InputError(
+            "--batch-size and --no-wait are for the batch lane", remedy="Give --batch as well."
+        )
     params = {"temperature": temperature, "max_tokens": max_tokens}
     job = FileJob(
         file=str(file),
@@ -96,15 +119,23 @@ def prompt(
         budget=budget,
         cache=cache,
         out=None if output is None else str(output),
+        lane=chosen,
+        batch_size=batch_size,
     )
     with Workbench() as bench:
         if estimate:
             found = job.estimate(bench)
             if as_json:
-                print_json({**found._asdict(), "cost": str(found.cost)})
+                print_json(found._asdict())
             else:
                 out().print(safe(str(found)))
             return Exit.OK
-        with watch("prompt") as view:
-            table = job.run(bench, watch=view, on_interrupt=say_stopping)
-        return end(table, output, as_json=as_json)
+        with watch("prompt", bench) as view:
+            table = job.run(bench, waits=wait, watch=view, on_interrupt=say_stopping)
+        return end(table, output, as_json=as_json, online=chosen == "online")
+
+
+def _lane(lane: LaneWish | None, *, batch: bool) -> LaneWish:
+    if batch and lane not in (None, "batch"):
+        raise InputError(f"--batch and --lane {lane} contradict each other")
+    return "batch" if batch else lane or "online"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +15,14 @@ from penstock.errors import Exit, InputError, NotFoundError
 
 if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench
+    from penstock.store.batches import BatchRow
 
 __all__ = ["app"]
 
 app = App(name="runs", help="What has been run, and what came of it.")
 
 Json = Annotated[bool, Parameter(name="--json", negative="")]
+Online = Annotated[bool, Parameter(negative="")]
 
 
 @app.command(name="list")
@@ -42,26 +46,31 @@ def list_(*, limit: int = 20, as_json: Json = False) -> int:
 
 @app.command
 def show(run: str, /, *, as_json: Json = False) -> int:
-    """Show one run: its state, rows, tokens, cost and failures by kind.
+    """Show one run: its state, rows, tokens, cost, failures by kind and batches.
 
     Parameters
     ----------
     run
         Its id, or the beginning of it.
     """
+    from penstock.cli.batchview import line
+    from penstock.engine.batch_keeping import listed
     from penstock.engine.workbench import Workbench
 
     with Workbench() as bench:
         row = _found(bench, run)
         folder = bench.workspace.run(row["id"])
         row["state"] = _state(row, folder)
+        batches = listed(bench, row["id"])
     if as_json:
-        print_json({**row, "folder": str(folder)})
+        ids = [batch.id for batch in batches]
+        print_json({**row, "folder": str(folder), "batches": ids})
         return Exit.OK
     counters = row["counters"]
     facts: list[tuple[str, Any]] = [("run", row["id"]), ("kind", row["kind"])]
     facts += [("state", row["state"])]
-    facts += [("why", row["message"])] if row["message"] else []
+    waits = row["state"] == "waiting"
+    facts += [("why", row["message"])] if row["message"] and not waits else []
     facts += [("begun", since(row["started"])), ("ended", since(row["ended"]))]
     if counters:
         total = "?" if counters["rows_total"] is None else f"{counters['rows_total']:,}"
@@ -71,10 +80,14 @@ def show(run: str, /, *, as_json: Json = False) -> int:
         facts += [("journal", f"{counters['recorded']:,} answers found there")]
         facts += [("spent", tokens_line(counters))]
         facts += [("failures", f"{kind}: {n:,}") for kind, n in counters["failures"].items()]
-        if counters.get("limiter"):
+        if counters.get("limiter", {}).get("most_in_flight"):
             facts += [("speed", _speed(counters["limiter"]))]
         if counters["may_be_paid"]:
             facts += [("perhaps paid", f"{counters['may_be_paid']:,} questions without an answer")]
+    if batches:
+        facts += [("batches", line(batches))]
+    if waits:
+        facts += [("go on with", _go_on(row["id"], batches))]
     facts += [("folder", folder)]
     console = out()
     for name, value in facts:
@@ -83,10 +96,21 @@ def show(run: str, /, *, as_json: Json = False) -> int:
 
 
 @app.command
-def resume(run: str, /, *, as_json: Json = False) -> int:
+def resume(run: str, /, *, online: Online = False, wait: bool = True, as_json: Json = False) -> int:
     """Go on with a run of the shell: what has an answer is found, the rest is asked.
 
     A run made by a Python program is resumed by running the program again.
+
+    Parameters
+    ----------
+    run
+        Its id, or the beginning of it.
+    online
+        Ask what is left online, whichever lane the run took; what lies in a
+        batch stays there.
+    wait
+        --no-wait: what has ended is collected, the next batches are submitted,
+        and the rest is left for later, with exit code 8.
     """
     from penstock.cli.jobs import end, watch
     from penstock.cli.show import say_stopping
@@ -96,15 +120,30 @@ def resume(run: str, /, *, as_json: Json = False) -> int:
     with Workbench() as bench:
         row = _found(bench, run)
         job = FileJob.from_spec(row["spec"])
-        with watch("prompt") as view:
-            table = job.run(bench, run_id=row["id"], watch=view, on_interrupt=say_stopping)
-        return end(table, Path(job.out) if job.out else None, as_json=as_json)
+        if online:
+            job = replace(job, lane="online")
+        with watch("prompt", bench) as view:
+            table = job.run(
+                bench, run_id=row["id"], waits=wait, watch=view, on_interrupt=say_stopping
+            )
+        where = Path(job.out) if job.out else None
+        return end(table, where, as_json=as_json, online=job.lane == "online")
 
 
 @app.command
-def retry(run: str, /, *, as_json: Json = False) -> int:
-    """Ask the failed rows of a run again, and only those."""
-    return resume(run, as_json=as_json)
+def retry(run: str, /, *, online: Online = False, wait: bool = True, as_json: Json = False) -> int:
+    """Ask the failed rows of a run again, and only those.
+
+    Parameters
+    ----------
+    run
+        Its id, or the beginning of it.
+    online
+        Ask them online, whichever lane the run took.
+    wait
+        --no-wait: submit their batches, and collect them later.
+    """
+    return resume(run, online=online, wait=wait, as_json=as_json)
 
 
 @app.command
@@ -135,11 +174,17 @@ def export(
 @app.command
 def delete(run: str, /) -> int:
     """Forget a run and remove its folder. Its answers stay in the journal."""
+    from penstock.engine.batch_keeping import listed
     from penstock.engine.run import remove_run
     from penstock.engine.workbench import Workbench
 
     with Workbench() as bench:
         row = _found(bench, run)
+        if left := listed(bench, row["id"], only_open=True):
+            raise InputError(
+                f"the run {row['id']} has {len(left)} batches that are not collected",
+                remedy="Collect them (penstock batches collect), or cancel them first.",
+            )
         remove_run(bench.workspace, bench.catalog, row["id"])
     return Exit.OK
 
@@ -148,6 +193,12 @@ def _found(bench: Workbench, run: str) -> dict[str, Any]:
     if not bench.workspace.exists:
         raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
     return bench.catalog.run(run)
+
+
+def _go_on(run: str, batches: Sequence[BatchRow]) -> str:
+    left = sum(batch.state != "downloaded" for batch in batches)
+    said = f"penstock runs resume {run}"
+    return said if left else f"{said} (its batches are collected)"
 
 
 def _speed(limiter: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "say_stopping",
     "short",
     "since",
+    "span",
     "tokens_line",
 ]
 
@@ -105,3 +106,12 @@ def tokens_line(counters: dict[str, Any]) -> str:
 def since(then: float | None) -> str:
     """A time that people read."""
     return "" if then is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(then))
+
+
+def span(seconds: float) -> str:
+    """A time that has passed, or will: 12s, 1m12s, 1h23m."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h{minutes:02}m"
+    return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"

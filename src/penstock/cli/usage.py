@@ -1,4 +1,4 @@
-"""`penstock usage`: tokens and dollars, by day, model, endpoint or run."""
+"""`penstock usage`: tokens and dollars, by day, model, endpoint, run or lane."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def usage(
     Parameters
     ----------
     by
-        day, model, endpoint or run.
+        day, model, endpoint, run or lane (online, batch).
     since
         A date (2026-11-01) or a span (12h, 7d); else everything.
     as_json

@@ -19,7 +19,7 @@ _SECONDS = {"h": 3600, "d": 86400, "w": 604800}
 
 
 def usage(by: str = "day", since: str | datetime | None = None) -> list[Used]:
-    """What was used and paid in this workspace, by day, model, endpoint or run."""
+    """What was used and paid in this workspace, by day, model, endpoint, run or lane."""
     return used(default_workbench(), by=by, since=since)
 
 

@@ -14,16 +14,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from hashlib import sha256
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 from penstock.engine.budget import Budget, Purse
 from penstock.engine.flights import Flight, FlightName
 from penstock.engine.online import Carried, Line
+from penstock.engine.passes import in_passes
 from penstock.engine.progress import Progress
 from penstock.engine.retries import RetryPolicy
-from penstock.engine.rows import Rows, current_row, mapped
+from penstock.engine.rows import Rows, SetAside, current_row, mapped, waiting
 from penstock.engine.station import Station
 from penstock.engine.stop import Stop
 from penstock.errors import DamagedError, PenstockError, StoreError
@@ -33,6 +34,9 @@ from penstock.providers.provider import MalformedReplyError, OnText
 from penstock.request import Request
 from penstock.store import Record, RecordKind
 from penstock.tokens import Price
+
+if TYPE_CHECKING:
+    from penstock.engine.batch import BatchLane
 
 __all__ = ["Cache", "Engine"]
 
@@ -60,8 +64,13 @@ class Engine:
         budget: Budget | None = None,
         on_ask: Callable[[int | None, bytes], None] | None = None,
         drain: float = 30.0,
+        lane: BatchLane | None = None,
     ) -> None:
         self.station = station
+        self.lane = lane
+        """The batch lane, where questions do not travel at once."""
+        self.parked: Callable[[bytes], bool] | None = None
+        """Whether a question lies in an open batch: it is not asked online as well."""
         self.run = run
         self.cache = cache
         self.retries = retries or RetryPolicy()
@@ -102,6 +111,8 @@ class Engine:
                 outcome = _shared(outcome)
                 self.progress.count(outcome)
                 break
+        if waiting(outcome):
+            raise SetAside
         if on_text is not None:
             await self._show(outcome, on_text)
         return outcome
@@ -164,8 +175,11 @@ class Engine:
     ) -> None:
         """Never raises: whatever happens becomes the outcome of the flight."""
         outcome: Outcome = Failure(FailureKind.CANCELLED, "the engine was closed")
+        counted = False
         try:
-            outcome = await self._find_or_send(request, key, name, on_text, recalled)
+            found = await self._find(request, key, name, recalled)
+            counted = isinstance(found, Answer) and not found.recorded
+            outcome = found or await self._send(request, key, on_text)
         except PenstockError as error:
             outcome = self._trouble(error)
         except Exception as error:
@@ -173,23 +187,17 @@ class Engine:
             outcome = Failure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
         finally:
             self.station.landed(name, outcome)
-            self.progress.count(outcome)
+            if not counted:
+                self.progress.count(outcome)
             flight.land(outcome)
 
-    async def _find_or_send(
-        self,
-        request: Request,
-        key: bytes,
-        name: FlightName,
-        on_text: OnText | None,
-        recalled: bool,
-    ) -> Outcome:
-        if recalled and key not in self._doubtful:
-            landed = self.station.remembered(name)
-            found = None if landed is None else _shared(landed)
-        else:
-            found = await self._look_up(request, key)
-        return found or await self._send(request, key, on_text)
+    async def _find(
+        self, request: Request, key: bytes, name: FlightName, recalled: bool
+    ) -> Outcome | None:
+        if not recalled or key in self._doubtful:
+            return await self._look_up(request, key)
+        landed = self.station.remembered(name)
+        return None if landed is None else _shared(landed)
 
     async def _look_up(self, request: Request, key: bytes) -> Outcome | None:
         if self.cache == "refresh" and not self.run:
@@ -239,14 +247,22 @@ class Engine:
             price_source=record.price_source,
             latency=record.latency,
             attempts=record.attempts,
-            recorded=True,
+            recorded=not self._just_collected(record),
         )
+
+    def _just_collected(self, record: Record) -> bool:
+        """Whether this run itself asked it, in a batch: paid for and counted when it came."""
+        return self.lane is not None and record.lane == "batch" and record.run == self.run
 
     async def _send(self, request: Request, key: bytes, on_text: OnText | None) -> Outcome:
         if self.stop.failure is not None:
             return self.stop.failure
-        line = self.station.line(request.endpoint)
         self.station.journal.check_room()
+        if self.lane is not None:
+            return self.lane.put([request], [key])[0]
+        if self.parked is not None and self.parked(key):
+            return Failure(FailureKind.WAITING, "it lies in an open batch")
+        line = self.station.line(request.endpoint)
         if not self.budget.capped:
             return await self._carry(request, key, line, on_text)
         price = self.station.price(request.endpoint)
@@ -349,6 +365,8 @@ class Engine:
         What `work` raises is a Failure in the place of its result. After a stop no new row is
         begun and those begun come to their end.
         """
+        if self.lane is not None:
+            return in_passes(self, rows, work, window)
         return mapped(self, rows, work, window)
 
 

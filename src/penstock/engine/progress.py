@@ -35,10 +35,14 @@ class Progress:
     may_be_paid: int = 0
     """Attempts that brought no answer and may have been paid for."""
     failures: Counter[FailureKind] = field(default_factory=Counter)
+    batches: tuple[str, ...] = ()
+    """The batches that are seen to, by id; what each is doing is in the store of batches."""
 
     def count(self, outcome: Outcome) -> None:
         """Take in one outcome. What came from the journal was paid for before."""
         if not isinstance(outcome, Answer):
+            if outcome.kind is FailureKind.WAITING:  # it will be asked about again
+                return
             self.failures[outcome.kind] += 1
             self.attempts += outcome.attempts
             return

@@ -20,7 +20,7 @@ from penstock.outcome import Failure, FailureKind
 if TYPE_CHECKING:
     from penstock.engine.engine import Engine
 
-__all__ = ["Block", "Rows", "current_row", "mapped"]
+__all__ = ["Block", "Rows", "SetAside", "current_row", "mapped", "waiting"]
 
 _log = logging.getLogger(__name__)
 
@@ -28,9 +28,23 @@ Row = TypeVar("Row")
 Result = TypeVar("Result")
 
 _END: Any = object()
+_WAITING = Failure(FailureKind.WAITING, "it lies in a batch")
+
+
+def waiting(result: object) -> bool:
+    """Whether a row was set aside."""
+    return isinstance(result, Failure) and result.kind is FailureKind.WAITING
+
 
 # The number of the row whose work is running, so that a run knows which questions it asked.
 current_row: ContextVar[int | None] = ContextVar("penstock_row", default=None)
+
+
+class SetAside(BaseException):
+    """The answer lies in a batch: the row waits for it, and its work runs again then.
+
+    Not an Exception, so that work which takes care of its own errors does not take it for one.
+    """
 
 
 class Block(list[Row]):
@@ -183,6 +197,8 @@ class _Pool:
     async def _result(self, row: Any) -> Any:
         try:
             return await self._work(row)
+        except SetAside:
+            return _WAITING
         except PenstockError as error:
             return Failure(FailureKind.INPUT, str(error))
         except Exception as error:

@@ -16,6 +16,8 @@ class RunState(StrEnum):
     RUNNING = "running"
     COMPLETED = "completed"
     COMPLETED_WITH_FAILURES = "completed with failures"
+    WAITING = "waiting"
+    """For batches that lie at a provider; nobody here is at work."""
     STOPPED = "stopped"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -37,6 +39,7 @@ _EXITS = {
     RunState.RUNNING: Exit.FAULT,
     RunState.COMPLETED: Exit.OK,
     RunState.COMPLETED_WITH_FAILURES: Exit.FAILURES,
+    RunState.WAITING: Exit.SUBMITTED,
     RunState.STOPPED: Exit.STOPPED,
     RunState.CANCELLED: Exit.CANCELLED,
     RunState.FAILED: Exit.FAULT,

@@ -23,7 +23,7 @@ from penstock.outcome import Answer, Outcome
 from penstock.providers import provider_of
 from penstock.providers.transport import Transport, TransportSettings, open_transport
 from penstock.store import Journal
-from penstock.tokens import Price, PriceList
+from penstock.tokens import Lane, Price, PriceList
 
 __all__ = ["Station"]
 
@@ -147,9 +147,9 @@ class Station:
         if line is not None and line.limiter.statistics().get("stopped"):
             self._left.append(self._lines.pop(endpoint.connection))
 
-    def price(self, endpoint: Endpoint) -> Price | None:
+    def price(self, endpoint: Endpoint, lane: Lane = "online") -> Price | None:
         """What its tokens cost; None where nobody knows, or costs are not tracked."""
-        return self._prices.price(endpoint) if self._tracks_cost else None
+        return self._prices.price(endpoint, lane) if self._tracks_cost else None
 
     def window(self, endpoint: Endpoint) -> int:
         """How many rows to have in hand, so that its line never runs dry."""

@@ -35,6 +35,8 @@ class Backend(NamedTuple):
     endpoint: Endpoint
     max_retries: int | None = None
     require_all: bool = False
+    batch_interval: float | None = None
+    """The most seconds between two looks at a batch; None: as the settings say."""
 
 
 def checked(given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -52,6 +54,9 @@ def checked(given: Mapping[str, Any] | None) -> dict[str, Any]:
     retries = given.get("max_retries")
     if retries is not None and (type(retries) is not int or retries < 0):
         raise InputError(f"max_retries is {retries!r}; a whole number of 0 or more is wanted")
+    interval = given.get("batch_check_interval", 60)
+    if isinstance(interval, bool) or not isinstance(interval, int | float) or interval <= 0:
+        raise InputError(f"batch_check_interval is {interval!r}; seconds are wanted")
     return given
 
 
@@ -69,4 +74,5 @@ def understood(endpoint: Endpoint, given: Mapping[str, Any]) -> Backend:
         replace(endpoint, **changes) if changes else endpoint,
         given.get("max_retries"),
         bool(given.get("require_all_responses", False)),
+        given.get("batch_check_interval"),
     )

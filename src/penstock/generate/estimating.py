@@ -9,7 +9,7 @@ from typing import Any
 from penstock.endpoint import Endpoint
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
-from penstock.generate.estimate import Projection, project_all
+from penstock.generate.estimate import Projection, Rates, project_all
 from penstock.generate.prompter import Prompter
 from penstock.tables import RowSource, rows
 from penstock.templates import Template
@@ -47,8 +47,8 @@ def estimate(
         workbench=workbench,
     )
     launch = prompter.launch(_source(dataset, template, sample))
-    price = launch.bench.prices().price(launch.plan.endpoint)
-    return project_all(launch.plan, launch.source, price)
+    rates = Rates.of(launch.bench.prices(), launch.plan)
+    return project_all(launch.plan, launch.source, rates)
 
 
 def _asked(row: Mapping[str, Any]) -> Any:

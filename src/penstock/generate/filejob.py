@@ -7,12 +7,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from penstock.engine.engine import Cache
 from penstock.engine.progress import Progress
+from penstock.engine.states import RunState
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, PenstockError
+from penstock.generate.lanes import LaneWish
 from penstock.generate.launch import Launch, estimated, launched
 from penstock.generate.prompter import Prompter
 from penstock.tables import RowSource, Table, rows
@@ -21,6 +23,11 @@ from penstock.templates import Template
 __all__ = ["FileJob"]
 
 _COUNTED = 32 << 20
+_BATCH: Mapping[LaneWish, bool | Literal["auto"]] = {
+    "online": False,
+    "batch": True,
+    "auto": "auto",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,8 @@ class FileJob:
     budget: str | None = None
     cache: Cache = "use"
     out: str | None = None
+    lane: LaneWish = "online"
+    batch_size: int | None = None
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> FileJob:
@@ -60,17 +69,18 @@ class FileJob:
         bench: Workbench,
         *,
         run_id: str = "",
+        waits: bool = True,
         watch: Callable[[Progress], Callable[[], None]] | None = None,
         on_interrupt: Callable[[], None] | None = None,
     ) -> Table:
-        """Do it, or go on with it."""
-        table = launched(self._launch(bench, run_id), watch, on_interrupt)
+        """Do it, or go on with it. `waits`: for batches; else they are left at their provider."""
+        table = launched(self._launch(bench, run_id, waits), watch, on_interrupt)
         assert isinstance(table, Table)
-        if self.out is not None:
+        if self.out is not None and table.run.state != RunState.WAITING:
             table.save(self.out)
         return table
 
-    def _launch(self, bench: Workbench, run_id: str) -> Launch:
+    def _launch(self, bench: Workbench, run_id: str, waits: bool = True) -> Launch:
         template = Template(self.template)
         prompter = Prompter(
             self.model,
@@ -81,6 +91,9 @@ class FileJob:
             n=self.samples,
             budget=self.budget,
             cache=self.cache,
+            batch=_BATCH[self.lane],
+            batch_size=self.batch_size,
+            wait=waits,
             workbench=bench,
         )
         source = self._source(template)

@@ -14,15 +14,17 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from penstock.endpoint import Endpoint
+from penstock.engine.batch import BatchWish
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import EndpointError, InputError
 from penstock.generate.backend import checked, understood
 from penstock.generate.functions import check_parse, prompt_takes
+from penstock.generate.lanes import LaneWish
 from penstock.generate.launch import Launch, TableHandle, estimated, launched, streamed
 from penstock.generate.plan import Failing, Plan
 from penstock.request import merged_params
@@ -38,6 +40,9 @@ class Prompter:
     `prompt_func(row)` gives a text, `{"system": ..., "user": ...}` or messages; `parse_func(row,
     response)` gives a dict, a Pydantic object or a list of them. Either may be async. With
     `response_format` (a Pydantic model or a JSON schema) the response is an object that fits it.
+    `batch=True` sends the questions through the provider's batch API, at about half the price and
+    within a day, `batch="auto"` where that pays; with `wait=False` it comes back when they are
+    submitted, and the same call again collects.
     """
 
     def __init__(
@@ -47,7 +52,7 @@ class Prompter:
         parse_func: Callable[[Any, Any], Any] | None = None,
         response_format: Any = None,
         system_prompt: str | None = None,
-        batch: bool = False,
+        batch: bool | Literal["auto"] = False,
         batch_size: int | None = None,
         generation_params: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
         backend: str | None = None,
@@ -59,13 +64,15 @@ class Prompter:
         failures: Failing = "keep",
         budget: float | str | Decimal | None = None,
         concurrency: int | None = None,
+        wait: bool = True,
         name: str = "",
         workbench: Workbench | None = None,
     ) -> None:
-        if batch or batch_size is not None:
-            raise InputError(
-                "the batch lane is not there yet", remedy="Leave out batch and batch_size."
-            )
+        if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
+            raise InputError(f"batch_size is {batch_size!r}; a whole number of 1 or more is wanted")
+        self._lane = _lane(batch, cache)
+        self._batch_size = batch_size
+        self._wait = wait
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise InputError(f"n is {n!r}; a whole number of 1 or more is wanted")
         _one_of("cache", cache, Cache)
@@ -139,7 +146,17 @@ class Prompter:
         )
         self._warn_of_equal_draws(plan)
         budget = None if self._budget is None else Budget(self._budget, bench.budget().tokens)
-        return Launch(bench, plan, source, self._name, budget, backend.max_retries)
+        interval = backend.batch_interval or bench.settings.batch_processing.check_interval
+        return Launch(
+            bench,
+            plan,
+            source,
+            self._name,
+            budget,
+            backend.max_retries,
+            lane=self._lane,
+            batch=BatchWish(self._batch_size, self._wait, interval),
+        )
 
     def _endpoint(self, bench: Workbench) -> Endpoint:
         model = self._model
@@ -187,6 +204,19 @@ LLM = Prompter
 def _own(prompter: Prompter, name: str, given: Any) -> Any:
     """What was given, else what a subclass wrote under that name."""
     return getattr(prompter, name, None) if given is None else given
+
+
+def _lane(batch: bool | str, cache: Cache) -> LaneWish:
+    if batch not in (True, False, "auto"):
+        raise InputError(f"batch is {batch!r}", remedy="Allowed are True, False and 'auto'.")
+    if cache != "refresh" or not batch:
+        return "auto" if batch == "auto" else "batch" if batch else "online"
+    if batch == "auto":
+        return "online"
+    raise InputError(
+        "cache='refresh' asks everything anew, which the batch lane cannot",
+        remedy="Use cache='off', or leave out batch.",
+    )
 
 
 def _one_of(name: str, value: Any, allowed: Any) -> None:

@@ -17,8 +17,10 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from penstock.engine.batch import BatchLane
 from penstock.engine.engine import Engine
-from penstock.engine.rows import Block, current_row
+from penstock.engine.passes import Marks
+from penstock.engine.rows import Block, current_row, mapped, waiting
 from penstock.engine.run import Run
 from penstock.engine.structured import Structured, ask_structured
 from penstock.engine.users import Raised, settle
@@ -39,7 +41,10 @@ _SLICE = 0.02  # a slow source or prompt function holds nobody up for a whole bl
 _MOST_WAITING = 2048
 _PAUSE = 0.02  # what comes within it is finished together: a hop between threads is dear
 _NO_MORE: Any = object()
-NOT_DONE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE})
+_UNFIT: Any = object()
+NOT_DONE = frozenset(
+    {FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE, FailureKind.WAITING}
+)
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -88,6 +93,11 @@ class Pipeline:
         self._came = asyncio.Event()
         self._room = asyncio.Event()
         self._ended = False
+        self._busy = False
+        self._aside = 0
+        self._done = Marks()
+        self.left_waiting = 0
+        """Questions that lie in batches for which nobody here waits."""
         self.answers = TableWriter(run.folder / "dataset.arrow")
         self.failures = TableWriter(run.folder / "failures.arrow")
 
@@ -107,13 +117,42 @@ class Pipeline:
             raise trouble
 
     async def _ask_all(self) -> None:
+        """One pass over the rows; in the batch lane as many as it takes."""
+        lane = self._engine.lane
+        while True:
+            self._aside = 0
+            await self._ask_once()
+            if not self._aside or self._engine.stop.thrown:
+                return
+            if lane is None:
+                self.left_waiting = self._aside
+                return
+            await self._caught_up()
+            if not await lane.attend():
+                self.left_waiting = self._aside
+                return
+
+    async def _ask_once(self) -> None:
         window = self._engine.station.window(self._plan.endpoint)
-        async with aclosing(
-            self._engine.map(self._items(), self._ask, window=window)  # type: ignore[type-var]
-        ) as results:
+        rows = mapped(self._engine, self._items(), self._ask, window)
+        async with aclosing(rows) as results:  # type: ignore[type-var]
             async for _, item, result in results:
-                self._waiting.append(Done(item, result))
+                self._finish_later(item, result)
                 await self._make_room()
+
+    def _finish_later(self, item: Item, result: Any) -> None:
+        if waiting(result):
+            self._aside += 1
+            return
+        self._waiting.append(Done(item, result))
+        if self._engine.lane is not None:
+            self._done.add(item.place)
+
+    async def _caught_up(self) -> None:
+        """Until all that came is written down: it may take a day until more comes."""
+        while self._waiting or self._busy:
+            self._came.set()
+            await asyncio.sleep(_PAUSE)
 
     async def _make_room(self) -> None:
         """Call the last stage; wait while it is far behind."""
@@ -134,6 +173,8 @@ class Pipeline:
         maker = _Maker(self._plan, iter(self._source))
         while True:
             items, error = await users.run(maker.block)
+            if self._engine.lane is not None:
+                items = [item for item in items if item.place not in self._done]
             yield Block(await self._unrecorded(items))
             if error is not None:
                 raise error
@@ -146,19 +187,37 @@ class Pipeline:
         requests = [item.request for item in items if isinstance(item.request, Request)]
         found = iter(await self._recalled(requests))
         left: list[Item] = []
+        new: list[tuple[Item, Request]] = []
         for item in items:
             request = item.request
-            result = None if isinstance(request, Failure) else next(found)
-            if result is None:
+            result = _UNFIT if isinstance(request, Failure) else next(found)
+            if result is _UNFIT or isinstance(request, Failure):
                 left.append(item)
-            elif isinstance(request, Request):
+            elif result is None:
+                new.append((item, request))
+            else:
                 self._run.asked(item.number, self._engine.key_of(request))
-                self._engine.progress.count(_answer(result))
-                self._waiting.append(Done(item, result))
+                if _answer(result).recorded:
+                    self._engine.progress.count(_answer(result))
+                self._finish_later(item, result)
+        if self._engine.lane is None or self._plan.cache == "read":
+            left += [item for item, _ in new]
+        else:
+            self._spool(new, self._engine.lane)
         await self._make_room()
         return left
 
-    async def _recalled(self, requests: list[Request]) -> list[Answer | Structured | None]:
+    def _spool(self, new: list[tuple[Item, Request]], lane: BatchLane) -> None:
+        """Put a block into the batch lane, without a task a row."""
+        requests = [request for _, request in new]
+        keys = [self._engine.key_of(request) for request in requests]
+        for (item, _), key, result in zip(new, keys, lane.put(requests, keys), strict=True):
+            self._run.asked(item.number, key)
+            self._finish_later(item, result)
+
+    async def _recalled(self, requests: list[Request]) -> list[Any]:
+        """An answer or a structured one, `_UNFIT` where a recorded answer must be asked again,
+        None where there is none."""
         answers = await self._engine.recall(requests) if requests else []
         if self._plan.schema is None or not any(answers):
             return list(answers)
@@ -187,8 +246,10 @@ class Pipeline:
             block, self._waiting = self._waiting, []
             self._room.set()
             if block:
+                self._busy = True
                 finished = await users.run(lambda block=block: self._finish(block))  # type: ignore[misc]
                 self._count(finished)
+                self._busy = False
                 if self._on_rows is not None:
                     await self._on_rows([row for each in finished for row in each.rows])
             elif self._ended:
@@ -296,13 +357,12 @@ def _blamed(function: str, error: BaseException) -> Failure:
     return Failure(FailureKind.INPUT, f"the {function} function raised {said}")
 
 
-def _structured(answer: Answer, read: Any) -> Structured | None:
-    """A recorded answer with its value; None where it must be asked again."""
+def _structured(answer: Answer, read: Any) -> Any:
+    """A recorded answer with its value; `_UNFIT` where it must be asked again."""
     if answer.refused:
         return Structured(answer, None)
-    return (
-        None if isinstance(read, Raised) or answer.finish == "length" else Structured(answer, read)
-    )
+    unfit = isinstance(read, Raised) or answer.finish == "length"
+    return _UNFIT if unfit else Structured(answer, read)
 
 
 def _answer(result: Answer | Structured) -> Answer:

@@ -97,6 +97,12 @@ class Journal:
         kept: Kept = await self._writer.ask((record, replace))
         return kept
 
+    async def record_many(self, records: Sequence[Record]) -> list[Kept]:
+        """Write many; done when they are on disk."""
+        assert self._writer is not None, "the journal is not open"
+        asked = [self._writer.ask((record, False)) for record in records]
+        return [await each for each in asked]
+
     async def find(self, key: bytes) -> Record | None:
         """The answer recorded under a key. Only answers are found, never failures."""
         assert self._reader is not None, "the journal is not open"

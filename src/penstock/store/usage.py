@@ -20,7 +20,7 @@ from penstock.store.record import Meta, RecordKind, read_meta
 
 __all__ = ["By", "Used", "usage"]
 
-By = Literal["day", "model", "endpoint", "run"]
+By = Literal["day", "model", "endpoint", "run", "lane"]
 
 
 class Used(NamedTuple):
@@ -41,11 +41,12 @@ _NAMES: dict[str, Callable[[Meta], str]] = {
     "model": lambda meta: meta.model,
     "endpoint": lambda meta: f"{meta.provider}/{meta.model}",
     "run": lambda meta: meta.run or "(no run)",
+    "lane": lambda meta: meta.lane,
 }
 
 
 def usage(journal: Journal, by: By = "day", since: float = 0.0) -> list[Used]:
-    """What was used since a time, by day, model, endpoint or run."""
+    """What was used since a time, by day, model, endpoint, run or lane."""
     name_of = _NAMES[by]
     sums: dict[str, list[Any]] = {}
     journal.create()

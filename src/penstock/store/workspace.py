@@ -51,6 +51,10 @@ class Workspace:
         return self.path / "catalog.db"
 
     @property
+    def batches(self) -> Path:
+        return self.path / "batches.db"
+
+    @property
     def runs(self) -> Path:
         return self.path / "runs"
 
