@@ -192,13 +192,24 @@ def test_the_functions_of_the_developer_guide_work_together(simulator: Simulator
     assert simulator.summary()["requests"] == 3
 
 
-def test_batch_is_a_clear_error_for_now(simulator: Simulator) -> None:
-    names = {"prompt_func": lambda row: "", "parse_func": lambda row, answer: {}, "dataset": []}
-    with pytest.raises(InputError, match="batch lane is not there yet"):
-        run(BATCH, **names)
-    with pytest.raises(InputError, match="batch lane is not there yet"):
+def test_a_dataset_goes_through_in_batches_of_ten(
+    simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulator.set(batch_seconds=0)
+    monkeypatch.setenv("PENSTOCK_BATCH_PROCESSING_CHECK_INTERVAL", "0.1")
+    names: dict[str, Any] = {
+        "prompt_func": lambda row: row["data"],
+        "parse_func": lambda row, answer: {"data": row["data"]},
+        "dataset": [{"data": f"number {n}"} for n in range(25)],
+    }
+    results = run(BATCH, **names)["distilled_dataset"]
+    assert results["data"] == [row["data"] for row in names["dataset"]]
+    assert sorted(batch["lines"] for batch in simulator.batches()) == [5, 10, 10]
+
+
+def test_a_batch_without_a_prompt_is_a_clear_error() -> None:
+    with pytest.raises(InputError, match="needs a prompt function"):
         run(TROUBLESHOOTING, Prompter=penstock.Prompter)
-    assert simulator.summary()["requests"] == 0
 
 
 @pytest.mark.filterwarnings("default")

@@ -37,9 +37,9 @@ def simulate(
     """Serve a simulated model. Nothing leaves this machine; nothing costs.
 
     It speaks the APIs of OpenAI, Anthropic and Gemini; clients of the last two want the address
-    without /v1. Every model name is answered, the same question always in the same way. `GET /ledger` shows
-    every request it saw, `GET /ledger/summary` the counts, `POST /settings` changes any of the
-    flags below while it runs. Ctrl-C ends it.
+    without /v1. Every model name is answered, the same question always in the same way.
+    `GET /ledger` shows every request it saw, `GET /ledger/summary` the counts, `POST /settings`
+    changes any of the flags below while it runs. Ctrl-C ends it.
 
     Examples
     --------
