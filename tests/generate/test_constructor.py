@@ -81,7 +81,6 @@ def test_llm_is_the_same_class() -> None:
         ({"backend_params": {"max_retries": "two"}}, "max_retries is 'two'"),
         ({"backend_params": {"max_retries": -1}}, "max_retries is -1"),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_said_by_the_constructor(given: dict[str, Any], said: str) -> None:
     arguments: dict[str, Any] = {"model_name": "simulated", "prompt_func": lambda row: "Hello"}
