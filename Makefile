@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check tests soak format clean
+.PHONY: demo test check tests tests-half tests-rest soak format clean
 
 demo: $(VENV)/.core
 	$(BIN)/penstock demo
@@ -17,8 +17,16 @@ check: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Two halves side by side: much of the time a test waits for a process of its own.
+HALF := cli docs generate
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(MAKE) -j2 --output-sync=target tests-half tests-rest
+
+tests-half:
+	$(BIN)/python -m pytest $(HALF:%=tests/%)
+
+tests-rest:
+	$(BIN)/python -m pytest tests $(HALF:%=--ignore=tests/%)
 
 soak: $(VENV)/.test
 	$(BIN)/python -m pytest -m soak

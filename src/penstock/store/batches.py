@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from penstock.errors import NotFoundError
-from penstock.store.file import translated
+from penstock.store.file import translated, write_ahead
 
 __all__ = ["BatchRow", "BatchStore", "Waiting"]
 
@@ -110,7 +110,7 @@ class BatchStore:
             self._connection = sqlite3.connect(
                 path, timeout=30, isolation_level=None, check_same_thread=False
             )
-            self._connection.execute("PRAGMA journal_mode = WAL")
+            write_ahead(self._connection)
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.executescript(_SCHEMA)
 

@@ -24,6 +24,7 @@ from penstock.errors import (
     StorageFullError,
     StoreError,
 )
+from penstock.store.file import write_ahead
 
 __all__ = ["Catalog", "endpoints", "runs"]
 
@@ -266,5 +267,5 @@ def _plain(row: sa.RowMapping) -> dict[str, Any]:
 def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA busy_timeout = 30000")
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from penstock.errors import (
     StoreError,
 )
 
-__all__ = ["COLUMNS", "REPAIR", "SCHEMA", "create", "open_file", "translated"]
+__all__ = ["COLUMNS", "REPAIR", "SCHEMA", "create", "open_file", "translated", "write_ahead"]
 
 _FORMAT = 1
+_PATIENCE = 30.0
 _APPLICATION = 0x50454E53  # "PENS"
 REPAIR = "Run `penstock journal repair` to save every record that can be read."
 _ROOM = "Free some room or make it writable, then run again: nothing done is lost."
@@ -79,7 +81,7 @@ def open_file(path: Path, durability: str = "full") -> sqlite3.Connection:
     """A connection that commits as durably as was asked for."""
     connection = sqlite3.connect(path, timeout=30, isolation_level=None, cached_statements=64)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        write_ahead(connection)
         connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -88,6 +90,21 @@ def open_file(path: Path, durability: str = "full") -> sqlite3.Connection:
         raise
     connection.text_factory = bytes  # there is no text; what damage made one is still checked
     return connection
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn the file to write-ahead logging. Two who do so at once are refused without waiting,
+    whatever the time-out says, so the waiting is done here."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 class translated:  # noqa: N801 - used as a function
