@@ -24,6 +24,7 @@ from penstock.engine.run import Run
 from penstock.engine.station import Station
 from penstock.engine.workbench import Workbench
 from penstock.outcome import Answer
+from penstock.providers import provider_of
 from penstock.providers.transport import Call
 from penstock.providers.transport_pyreqwest import PyreqwestTransport
 from penstock.request import Request
@@ -123,11 +124,10 @@ def main() -> None:
     endpoint = Endpoint(
         wanted["provider"], "simulated-echo", wanted["url"], key="a-key-of-no-worth"
     )
+    made: Any = provider_of(endpoint)(endpoint, None).batches()
+    if wanted.get("most_open"):
+        type(made).limits = made.limits._replace(open_batches=wanted["most_open"])
     if wanted.get("die"):
-        from penstock.providers import provider_of
-
-        made = provider_of(endpoint)(endpoint, None).batches()
-        assert made is not None
         STEPS[wanted["die"]](type(made))
     with Workbench(workspace=wanted["workspace"]) as bench:
         found = run_in(bench.thread, lambda s: drive(s, bench, endpoint, wanted), cancel=die)

@@ -221,3 +221,12 @@ def test_an_enqueued_token_limit_puts_batches_off(judge: Simulator, tmp_path: Pa
     found = drive(judge, tmp_path, rows=40, size=10)
     assert found is not None and found["done"] == 40, found
     assert lines(judge) == (40, 0)
+
+
+def test_no_more_batches_are_open_than_the_provider_allows(
+    judge: Simulator, tmp_path: Path
+) -> None:
+    judge.set(max_batches=3, batch_seconds=0.3)
+    found = drive(judge, tmp_path, rows=60, size=10, most_open=3)
+    assert found is not None and found["done"] == 60, found
+    assert set(judge.summary()["by_status"]) == {"200"}, "none had to be refused"

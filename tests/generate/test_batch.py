@@ -16,6 +16,7 @@ from penstock.engine.workbench import Workbench
 from penstock.errors import ApiError, InputError
 from penstock.generate import Prompter
 from penstock.generate.launch import launched
+from penstock.providers.openai_batch import OpenAIBatches
 from penstock.simulator import Simulator
 from penstock.tables import Table
 from tests.generate.conftest import Make, numbered, texts
@@ -146,6 +147,19 @@ def test_an_endpoint_without_a_batch_lane_says_so(bench: Workbench) -> None:
     with pytest.raises(InputError, match="has no batch lane"):
         Prompter("simulated", lambda row: "Hi", batch=True, workbench=bench)(numbered(2))
     assert bench.catalog.all_runs() == [] or bench.catalog.all_runs()[0]["state"] == "failed"
+
+
+def test_a_question_that_is_too_large_for_a_batch_fails_alone(
+    make: Make, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = OpenAIBatches.limits._replace(bytes=4096 + 3000)
+    monkeypatch.setattr(OpenAIBatches, "limits", limits)
+    rows = [*texts("one", "word " * 1000), *texts("two", "three")]
+    table = make(batch=True, backend_params=QUICK)(rows)
+    assert table["response"] == ["one", "two", "three"]
+    [failure] = table.failures.to_list()
+    assert (failure["row"], failure["kind"]) == (1, "too_large")
+    assert simulator.summary()["lines"] == 3
 
 
 @pytest.mark.soak

@@ -137,8 +137,12 @@ class Attendant:
 
     async def _submit(self) -> None:
         batch = self._batch
+        most = self._batches.limits.open_batches
         found: RemoteBatch | Trouble | None = None
-        if batch.submitting is not None:
+        if batch.submitting is None:
+            if most is not None and self._others_under_way() >= most:
+                return  # one of them must end first
+        else:
             known = self._store.remotes() | self._foreign
             found = await self._batches.find(batch.id, batch.count, known)
         if found is None:
@@ -261,12 +265,13 @@ class Attendant:
         _log.warning("batch put off", extra={"batch": self._batch.id, "why": why})
         self._move(BatchEvent.PUT_OFF, why=why)
 
-    def _others_under_way(self) -> bool:
-        """Whether another batch of the same endpoint may make room when it ends."""
+    def _others_under_way(self) -> int:
+        """How many other batches of the same endpoint may make room when they end."""
         own = self._batch
-        return any(
-            each.label == own.label and each.id != own.id and each.state == BatchState.SUBMITTED
+        return sum(
+            each.label == own.label and each.id != own.id
             for each in self._store.open()
+            if each.state == BatchState.SUBMITTED or each.submitting is not None
         )
 
     def _give_up(self, why: str, trouble: Trouble | None) -> None:
