@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from pydantic import BaseModel
 from penstock.endpoint import Endpoint, Prices
 from penstock.engine.batch import BatchWish
 from penstock.engine.workbench import Workbench
-from penstock.errors import ApiError, InputError
+from penstock.errors import ApiError, InputError, StorageFullError
 from penstock.generate import Prompter
 from penstock.generate.launch import launched
+from penstock.outcome import FailureKind
+from penstock.providers.batch import Trouble
 from penstock.providers.openai_batch import OpenAIBatches
 from penstock.simulator import Simulator
 from penstock.tables import Table
@@ -141,6 +144,67 @@ def test_a_wrong_key_is_said_and_nothing_is_lost(make: Make, simulator: Simulato
     simulator.set(errors="")
     assert len(make(batch=True, backend_params=QUICK)(numbered(5))) == 5
     assert simulator.summary()["lines"] == 5
+
+
+def test_a_workspace_may_move_and_be_called_anything(
+    at: Callable[..., Endpoint], simulator: Simulator, tmp_path: Path
+) -> None:
+    simulator.set(batch_seconds=3600)
+    here, there = tmp_path / "requests_of_mine", tmp_path / "moved"
+
+    def make(home: Path) -> tuple[Workbench, Prompter]:
+        bench = Workbench(workspace=home)
+        endpoint = at("simulated-echo")
+        return bench, Prompter(endpoint, lambda row: row["text"], batch=True, workbench=bench)
+
+    bench, prompter = make(here)
+    with bench:
+        submitted(prompter, numbered(5), "prompt-moved")
+    here.rename(there)
+    simulator.advance_batches()
+    bench, prompter = make(there)
+    with bench:
+        assert len(submitted(prompter, numbered(5), "prompt-moved")) == 5
+    assert not here.exists()
+    assert simulator.summary()["lines"] == 5
+
+
+def test_a_disk_that_fails_fails_no_question(
+    make: Make, simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble = Trouble(FailureKind.STORAGE, "the file of a batch cannot be read")
+
+    async def broken(*_: object) -> Trouble:
+        return trouble
+
+    for step in ("submit", "fetch"):
+        with monkeypatch.context() as patch:
+            patch.setattr(OpenAIBatches, step, broken)
+            with pytest.raises(StorageFullError, match="storage"):
+                make(batch=True, backend_params=QUICK)(numbered(5))
+    assert len(make(batch=True, backend_params=QUICK)(numbered(5))) == 5
+    assert simulator.summary()["lines"] == 5
+
+
+def test_a_key_that_a_server_says_back_is_nowhere_on_disk(
+    bench: Workbench, simulator: Simulator
+) -> None:
+    canary = "sk-canary-in-a-batch-8c1d2e3f4a5b"
+    endpoint = Endpoint("openai", "simulated-echo", simulator.url, key=canary)
+    ask = Prompter(endpoint, lambda row: row["text"], batch=True, backend_params=QUICK,
+                   workbench=bench)  # fmt: skip
+    monkey = OpenAIBatches.item
+
+    def told(self: OpenAIBatches, id: str, request: Any) -> bytes:  # noqa: A002
+        return monkey(self, id, request).replace(b"tell", canary.encode())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OpenAIBatches, "item", told)  # the echo will say it back
+        table = ask(texts("tell me"))
+    assert len(table) == 1 and canary not in str(table.to_list())
+    for file in bench.workspace.path.rglob("*"):
+        if file.is_file() and not file.name.startswith("requests_"):
+            assert canary.encode() not in file.read_bytes(), file
 
 
 def test_an_endpoint_without_a_batch_lane_says_so(bench: Workbench) -> None:

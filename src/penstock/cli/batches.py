@@ -178,5 +178,5 @@ def _facts(bench: Workbench, batch: BatchRow) -> dict[str, Any]:
         "ended": batch.ended,
         "tries": batch.tries,
         "size": batch.size,
-        "file": batch.file,
+        "file": str(bench.workspace.run(batch.run) / batch.file),
     }

@@ -23,10 +23,11 @@ from penstock.engine.collect import Collector
 from penstock.engine.progress import Progress
 from penstock.engine.station import Station
 from penstock.engine.stop import Stop
-from penstock.errors import ApiError
+from penstock.errors import ApiError, PenstockError, StorageFullError
 from penstock.outcome import FailureKind
 from penstock.providers.batch import Batches, RemoteBatch, RemoteState, Trouble
 from penstock.store.batches import BatchRow, BatchStore
+from penstock.tables.atomic import disk_errors, durable, put
 
 __all__ = ["AT_PROVIDER", "Attendant"]
 
@@ -35,6 +36,8 @@ _log = logging.getLogger(__name__)
 _FIRST_WAIT = 0.5
 _GROWTH = 1.6
 _MOST_SUBMITS = 5
+_MOST_INTERVALS = 10
+_LONGEST_WAIT = 3600.0
 _SUBMIT_PATIENCE = 10.0  # where nobody waits
 AT_PROVIDER = (BatchState.SUBMITTED, BatchState.FINISHED)
 
@@ -127,7 +130,10 @@ class Attendant:
                 await self._collect()
             elif before is BatchState.TO_RESUBMIT:
                 self._move(BatchEvent.AGAIN, remote="", submitting=None)
-                return False  # after a pause
+                # Each time the whole file goes up again: the pauses grow, also beyond the interval.
+                most = _MOST_INTERVALS * self._interval
+                self._wait = min(most, _FIRST_WAIT * 2.0**self._batch.tries)
+                return False
             else:
                 return True
             if self._state is before or self._stop.thrown:
@@ -147,7 +153,7 @@ class Attendant:
             found = await self._batches.find(batch.id, batch.count, known)
         if found is None:
             self._note(submitting=time.time(), tries=batch.tries + 1)
-            found = await self._batches.submit(Path(batch.file), batch.id)
+            found = await self._batches.submit(self._store.file_of(batch), batch.id)
         if isinstance(found, Trouble):
             self._not_submitted(found)
             return
@@ -167,7 +173,7 @@ class Attendant:
         self._note(submitting=None)
         if trouble.heals:
             self._put_off_after(trouble)
-        elif trouble.kind.stops:
+        elif trouble.kind.stops or trouble.kind is FailureKind.STORAGE:
             raise self._refusal(trouble)
         else:
             self._give_up(trouble.message, trouble)
@@ -194,7 +200,8 @@ class Attendant:
             self._give_up(found.why or "the provider refused the batch", None)
 
     async def _collect(self) -> None:
-        file = Path(self._batch.file.replace("requests_", "responses_"))
+        asked = self._store.file_of(self._batch)
+        file = asked.with_name(asked.name.replace("requests_", "responses_"))
         if not _is_there(file) and not await self._fetch(file):
             return
         ours = await self._collector.collect(self._batch, file)
@@ -218,8 +225,10 @@ class Attendant:
         part = file.with_name(file.name + ".part")
         trouble = await self._batches.fetch(found, part)
         if trouble is None:
-            os.chmod(part, 0o600)  # noqa: PTH101
-            os.rename(part, file)  # noqa: PTH104
+            with disk_errors(file):  # a half, after a power cut, would look like missing results
+                os.chmod(part, 0o600)  # noqa: PTH101
+                durable(part)
+                put(part, file)
             return True
         self._log_trouble("fetch", trouble)
         if not (trouble.heals or trouble.unknown):
@@ -282,10 +291,11 @@ class Attendant:
 
     def _put_off_after(self, trouble: Trouble) -> None:
         if trouble.retry_after:
-            self._wait = max(self._wait, trouble.retry_after)
+            self._wait = max(self._wait, min(trouble.retry_after, _LONGEST_WAIT))
 
-    def _refusal(self, trouble: Trouble) -> ApiError:
-        return ApiError(
+    def _refusal(self, trouble: Trouble) -> PenstockError:
+        kind = StorageFullError if trouble.kind is FailureKind.STORAGE else ApiError
+        return kind(
             f"the batch {self._batch.id} at {self._batch.label}: {trouble.kind}: {trouble.message}",
             remedy="Put that right, then run it again: nothing is lost.",
         )

@@ -178,7 +178,7 @@ class BatchLane:
             endpoint=orjson.dumps(_stored(spool.endpoint)).decode(),
             label=spool.endpoint.label,
             state=BatchState.UNSUBMITTED,
-            file=str(spool.path),
+            file=spool.path.name,
             count=len(spool.keys),
             size=spool.size,
             created=time.time(),

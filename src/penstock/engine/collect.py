@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -20,6 +21,7 @@ from penstock.engine.progress import Progress
 from penstock.engine.station import Station
 from penstock.outcome import Answer, Failure, FailureKind
 from penstock.providers.batch import Batches, Result, Trouble
+from penstock.providers.transport import LARGEST_BODY
 from penstock.store import Record, RecordKind
 from penstock.store.batches import BatchRow, BatchStore
 
@@ -28,6 +30,8 @@ __all__ = ["Collector"]
 _log = logging.getLogger(__name__)
 
 _BLOCK = 2048
+_BLOCK_BYTES = 16 << 20
+_SHOWN = 100
 
 
 class Collector:
@@ -132,16 +136,29 @@ class Collector:
 
 
 def _blocks(file: Path) -> Iterator[list[bytes]]:
-    with file.open("rb") as lines:
+    """The lines of a file, so many at a time as memory does not feel."""
+    with file.open("rb") as results:
         block: list[bytes] = []
-        for line in lines:
-            if written := line.strip():
-                block.append(written)
-            if len(block) >= _BLOCK:
+        size = 0
+        for line in _lines(results):
+            block.append(line)
+            size += len(line)
+            if len(block) >= _BLOCK or size >= _BLOCK_BYTES:
                 yield block
-                block = []
+                block, size = [], 0
         if block:
             yield block
+
+
+def _lines(results: BinaryIO) -> Iterator[bytes]:
+    """Lines that are not empty; of one longer than any answer only the beginning, which makes no
+    sense and is counted as such."""
+    while line := results.readline(LARGEST_BODY):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := results.readline(LARGEST_BODY)):
+            line = line[:_SHOWN]
+        if written := line.strip():
+            yield written
 
 
 def _key(name: str) -> bytes | None:

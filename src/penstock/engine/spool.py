@@ -14,6 +14,7 @@ from penstock.outcome import Failure, FailureKind
 from penstock.providers.batch import Batches
 from penstock.request import Request
 from penstock.store.workspace import storage_errors
+from penstock.tables.atomic import durable, put
 
 __all__ = ["Spool"]
 
@@ -56,20 +57,12 @@ class Spool:
         self.size += taken
         return True
 
-    @property
-    def full(self) -> bool:
-        return len(self.keys) >= self._most
-
     def close(self) -> None:
         """The file is whole and on disk."""
         with storage_errors(self.path.parent):
-            self._file.flush()
-            os.fsync(self._file.fileno())
             self._file.close()
-            self._part.rename(self.path)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            durable(self._part)
+            put(self._part, self.path)
 
     def abandon(self) -> None:
         """Leave nothing behind."""

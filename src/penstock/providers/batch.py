@@ -20,7 +20,14 @@ import orjson
 
 from penstock.outcome import Failure, FailureKind
 from penstock.providers.provider import HttpProvider, MalformedReplyError, Refusal, Sent
-from penstock.providers.transport import Broken, Call, Reply, Transport, Upload
+from penstock.providers.transport import (
+    LARGEST_BODY,
+    Broken,
+    Call,
+    Reply,
+    Transport,
+    Upload,
+)
 from penstock.request import Request
 from penstock.secret import mask, mask_bytes
 
@@ -235,24 +242,32 @@ _BROKEN = {
 
 
 class _Sink:
-    """Writes pieces as they come; a disk that fails is no network that does."""
+    """Writes lines as they come, without secrets that a server says back; a disk that fails is no
+    network that does."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
-        self._last = b"\n"
+        self._held = bytearray()
         self.error: OSError | None = None
 
     def write(self, piece: bytes) -> None:
+        lines, newline, rest = piece.rpartition(b"\n")
+        if newline or len(self._held) > LARGEST_BODY:
+            self._put(bytes(self._held) + lines + newline)
+            self._held.clear()
+        self._held += rest
+
+    def end(self) -> None:
+        if self._held:
+            self._put(bytes(self._held) + b"\n")
+            self._held.clear()
+
+    def _put(self, lines: bytes) -> None:
         try:
-            self._out.write(piece)
+            self._out.write(mask_bytes(lines))
         except OSError as error:
             self.error = error
             raise
-        self._last = piece[-1:] or self._last
-
-    def end(self) -> None:
-        if self._last != b"\n":
-            self._out.write(b"\n")
 
 
 def answered(provider: type[HttpProvider], body: bytes) -> Sent:

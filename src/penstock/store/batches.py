@@ -17,11 +17,12 @@ from typing import Any
 
 import msgspec
 
-from penstock.errors import NotFoundError
+from penstock.errors import NewerWorkspaceError, NotFoundError
 from penstock.store.file import translated, write_ahead
 
 __all__ = ["BatchRow", "BatchStore", "Waiting"]
 
+_FORMAT = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS batches (
     id TEXT PRIMARY KEY,
@@ -68,6 +69,7 @@ class BatchRow(msgspec.Struct, kw_only=True):
     label: str
     state: str
     file: str
+    """Its name in the folder of its run."""
     count: int
     size: int
     remote: str = ""
@@ -110,9 +112,25 @@ class BatchStore:
             self._connection = sqlite3.connect(
                 path, timeout=30, isolation_level=None, check_same_thread=False
             )
-            write_ahead(self._connection)
-            self._connection.execute("PRAGMA synchronous = FULL")
-            self._connection.executescript(_SCHEMA)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        connection = self._connection
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found > _FORMAT:
+            raise NewerWorkspaceError(
+                f"the batches {self.path} have format {found}; this version knows {_FORMAT}",
+                remedy="Upgrade Penstock (pip install -U penstock), or use another workspace.",
+            )
+        connection.execute("PRAGMA synchronous = FULL")
+        if found < _FORMAT:
+            write_ahead(connection)
+            connection.executescript(_SCHEMA)
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def close(self) -> None:
         """Let go of the file."""
@@ -141,15 +159,17 @@ class BatchStore:
             self._update(connection, batch_id, changes)
 
     def get(self, batch_id: str) -> BatchRow:
-        """The batch of that id, or of an id that only one begins with."""
-        found = self.all("WHERE id = ? OR id LIKE ? || '%'", (batch_id, batch_id))
-        exact = [batch for batch in found if batch.id == batch_id] or found
-        if len(exact) != 1:
+        """The batch of that id."""
+        found = self.all("WHERE id = ?", (batch_id,))
+        if not found:
             raise NotFoundError(
-                f"there is no batch {batch_id!r}" if not exact else f"{batch_id!r} fits several",
-                remedy="See `penstock batches list`.",
+                f"there is no batch {batch_id!r}", remedy="See `penstock batches list`."
             )
-        return exact[0]
+        return found[0]
+
+    def file_of(self, batch: BatchRow) -> Path:
+        """Where its questions lie: in the folder of its run, wherever the workspace is now."""
+        return self.path.with_name("runs") / batch.run / batch.file
 
     def all(self, where: str = "", values: Sequence[Any] = ()) -> list[BatchRow]:
         """Batches, oldest first."""

@@ -101,7 +101,7 @@ class Journal:
         """Write many; done when they are on disk."""
         assert self._writer is not None, "the journal is not open"
         asked = [self._writer.ask((record, False)) for record in records]
-        return [await each for each in asked]
+        return list(await asyncio.gather(*asked))
 
     async def find(self, key: bytes) -> Record | None:
         """The answer recorded under a key. Only answers are found, never failures."""
