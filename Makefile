@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check tests tests-half tests-rest soak format clean
+.PHONY: demo test check tests tests-half tests-rest browser soak format clean
 
 demo: $(VENV)/.core
 	$(BIN)/penstock demo
@@ -19,7 +19,7 @@ check: $(VENV)/.test
 
 # Two halves side by side: much of the time a test waits for a process of its own.
 HALF := cli docs generate
-tests: $(VENV)/.test
+tests: $(VENV)/.test browser
 	$(MAKE) -j2 --output-sync=target tests-half tests-rest
 
 tests-half:
@@ -27,6 +27,11 @@ tests-half:
 
 tests-rest:
 	$(BIN)/python -m pytest tests $(HALF:%=--ignore=tests/%)
+
+# Pages are looked at in the system's Chromium; where it cannot be had, those tests say so and skip.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; } \
+	  >/dev/null 2>&1 || echo "no Chromium: the tests of pages will be skipped"
 
 soak: $(VENV)/.test
 	$(BIN)/python -m pytest -m soak
