@@ -52,6 +52,9 @@ class FailureKind(StrEnum):
     CANCELLED = "cancelled"
     WAITING = "waiting"
     INPUT = "input"
+    NEEDED = "needed"
+    REJECTED = "rejected"
+    DUPLICATE = "duplicate"
     STORAGE = "storage"
     INTERNAL = "internal"
 
@@ -62,6 +65,11 @@ class FailureKind(StrEnum):
     @property
     def stops(self) -> bool:
         return self in _STOPS
+
+    @property
+    def undecided(self) -> bool:
+        """It befell the run, not the question: whoever runs it again asks."""
+        return self in _UNDECIDED
 
     @property
     def meaning(self) -> str:
@@ -87,6 +95,14 @@ _STOPS = frozenset(
         FailureKind.QUOTA,
     }
 )
+_UNDECIDED = frozenset(
+    {
+        FailureKind.BUDGET,
+        FailureKind.CANCELLED,
+        FailureKind.STORAGE,
+        FailureKind.WAITING,
+    }
+)
 _MEANINGS = {
     FailureKind.CONNECTION: "the server could not be reached, or the connection broke",
     FailureKind.TIMEOUT: "no whole answer within the time-out",
@@ -108,6 +124,9 @@ _MEANINGS = {
     FailureKind.CANCELLED: "the run was cancelled before this was sent",
     FailureKind.WAITING: "it lies in a batch that is not collected yet",
     FailureKind.INPUT: "the row, or the function that made the question, is at fault",
+    FailureKind.NEEDED: "a cell that this one is made of failed",
+    FailureKind.REJECTED: "a check of yours refused it, also when it was made again",
+    FailureKind.DUPLICATE: "like an earlier row, and removed as you asked",
     FailureKind.STORAGE: "the answer could not be written to disk",
     FailureKind.INTERNAL: "a fault of Penstock itself; the log has the details",
 }

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from penstock.endpoint import Endpoint, Prices
+from penstock.engine.lanes import Prospect, has_batches, lane_for
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
 from penstock.generate import Prompter
-from penstock.generate.lanes import Prospect, has_batches, lane_for
 from penstock.providers import resolve
 from penstock.simulator import Simulator
 from tests.generate.conftest import numbered

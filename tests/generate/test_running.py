@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import penstock
+from penstock.engine.job import TableHandle
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
-from penstock.generate.launch import TableHandle
 from penstock.simulator import Simulator
 from penstock.tables import Table
 from tests.generate.conftest import Make, numbered, texts, wait_for_the_end

@@ -15,7 +15,7 @@ from penstock.engine.states import RunState, exit_code
 
 if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench
-    from penstock.generate.info import RunInfo
+    from penstock.engine.info import RunInfo
     from penstock.tables import Table
 
 __all__ = ["end", "watch"]

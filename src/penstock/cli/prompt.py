@@ -13,7 +13,7 @@ from penstock.cli.show import out, print_json, safe, say_stopping
 from penstock.errors import Exit, InputError
 
 if TYPE_CHECKING:
-    from penstock.generate.lanes import LaneWish
+    from penstock.engine.lanes import LaneWish
 
 __all__ = ["prompt"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from penstock.engine.lanes import LaneWish, Prospect, has_batches, lane_for
 from penstock.engine.station import Station
 from penstock.engine.users import Raised, settle
 from penstock.errors import InputError
 from penstock.generate.functions import called
-from penstock.generate.lanes import LaneWish, Prospect, has_batches, lane_for
 from penstock.generate.occurrences import Occurrences
 from penstock.generate.plan import Plan
 from penstock.outcome import Usage

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penstock.engine.engine import Cache
+from penstock.engine.lanes import LaneWish
 from penstock.engine.progress import Progress
 from penstock.engine.states import RunState
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, PenstockError
-from penstock.generate.lanes import LaneWish
 from penstock.generate.launch import Launch, estimated, launched
 from penstock.generate.prompter import Prompter
 from penstock.tables import RowSource, Table, rows

@@ -20,12 +20,13 @@ from penstock.endpoint import Endpoint
 from penstock.engine.batch import BatchWish
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache
+from penstock.engine.job import TableHandle
+from penstock.engine.lanes import LaneWish
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import EndpointError, InputError
 from penstock.generate.backend import checked, understood
 from penstock.generate.functions import check_parse, prompt_takes
-from penstock.generate.lanes import LaneWish
-from penstock.generate.launch import Launch, TableHandle, estimated, launched, streamed
+from penstock.generate.launch import Launch, estimated, launched, streamed
 from penstock.generate.plan import Failing, Plan
 from penstock.request import merged_params
 from penstock.schema import AnswerSchema

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from penstock.engine.batch import BatchLane
 from penstock.engine.engine import Engine
+from penstock.engine.outflow import OnRows
+from penstock.engine.outlet import Outlet
 from penstock.engine.passes import Marks
 from penstock.engine.rows import Block, current_row, mapped, waiting
 from penstock.engine.run import Run
@@ -32,19 +34,12 @@ from penstock.outcome import Answer, Failure, FailureKind
 from penstock.request import Request
 from penstock.tables import RowSource, TableWriter
 
-__all__ = ["Item", "OnRows", "Pipeline"]
-
-OnRows: TypeAlias = Callable[[list[dict[str, Any]]], Awaitable[None]]
+__all__ = ["Item", "Pipeline"]
 
 _BLOCK = 256
 _SLICE = 0.02  # a slow source or prompt function holds nobody up for a whole block
-_MOST_WAITING = 2048
-_PAUSE = 0.02  # what comes within it is finished together: a hop between threads is dear
 _NO_MORE: Any = object()
 _UNFIT: Any = object()
-NOT_DONE = frozenset(
-    {FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.STORAGE, FailureKind.WAITING}
-)
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -89,11 +84,7 @@ class Pipeline:
         self._plan = plan
         self._source = source
         self._on_rows = on_rows
-        self._waiting: list[Done] = []
-        self._came = asyncio.Event()
-        self._room = asyncio.Event()
-        self._ended = False
-        self._busy = False
+        self._outlet = Outlet(engine.station.users, self._finish, self._finished_block)
         self._aside = 0
         self._done = Marks()
         self.left_waiting = 0
@@ -105,14 +96,13 @@ class Pipeline:
         """Do it all; what a source raised comes out at the end."""
         trouble: Exception | None = None
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._finish_all())
+            tasks.create_task(self._outlet.serve())
             try:
                 await self._ask_all()
             except Exception as error:  # what came before it is still to be written
                 trouble = error
             finally:
-                self._ended = True
-                self._came.set()
+                self._outlet.end()
         if trouble is not None:
             raise trouble
 
@@ -127,7 +117,7 @@ class Pipeline:
             if lane is None:
                 self.left_waiting = self._aside
                 return
-            await self._caught_up()
+            await self._outlet.caught_up()
             if not await lane.attend():
                 self.left_waiting = self._aside
                 return
@@ -138,28 +128,15 @@ class Pipeline:
         async with aclosing(rows) as results:  # type: ignore[type-var]
             async for _, item, result in results:
                 self._finish_later(item, result)
-                await self._make_room()
+                await self._outlet.make_room()
 
     def _finish_later(self, item: Item, result: Any) -> None:
         if waiting(result):
             self._aside += 1
             return
-        self._waiting.append(Done(item, result))
+        self._outlet.put(Done(item, result))
         if self._engine.lane is not None:
             self._done.add(item.place)
-
-    async def _caught_up(self) -> None:
-        """Until all that came is written down: it may take a day until more comes."""
-        while self._waiting or self._busy:
-            self._came.set()
-            await asyncio.sleep(_PAUSE)
-
-    async def _make_room(self) -> None:
-        """Call the last stage; wait while it is far behind."""
-        self._came.set()
-        if len(self._waiting) >= _MOST_WAITING:
-            self._room.clear()
-            await self._room.wait()
 
     def abort(self) -> None:
         """Leave no half-written table."""
@@ -204,7 +181,7 @@ class Pipeline:
             left += [item for item, _ in new]
         else:
             self._spool(new, self._engine.lane)
-        await self._make_room()
+        await self._outlet.make_room()
         return left
 
     def _spool(self, new: list[tuple[Item, Request]], lane: BatchLane) -> None:
@@ -236,27 +213,6 @@ class Pipeline:
 
     # Answers to rows --------------------------------------------------------------------------
 
-    async def _finish_all(self) -> None:
-        users = self._engine.station.users
-        while True:
-            await self._came.wait()
-            if len(self._waiting) < _BLOCK and not self._ended:
-                await asyncio.sleep(_PAUSE)
-            self._came.clear()
-            block, self._waiting = self._waiting, []
-            self._room.set()
-            if block:
-                self._busy = True
-                finished = await users.run(lambda block=block: self._finish(block))  # type: ignore[misc]
-                self._count(finished)
-                self._busy = False
-                if self._on_rows is not None:
-                    await self._on_rows([row for each in finished for row in each.rows])
-            elif self._ended:
-                return
-            if self._ended:
-                self._came.set()
-
     async def _finish(self, block: list[Done]) -> list[Finished]:
         """In the user thread: parse what came, and write it down."""
         parsed = await settle([self._parsed(done) for done in block])
@@ -266,7 +222,7 @@ class Pipeline:
             if failure is None:
                 self.answers.add(place, each.rows)
                 self.failures.add(place, [])
-            elif failure.kind not in NOT_DONE:
+            elif not failure.kind.undecided:
                 self.answers.add(place, [])
                 self.failures.add(place, [_failure_row(each.item, failure)])
         return finished
@@ -290,13 +246,19 @@ class Pipeline:
         except BaseException as error:  # a generator's own, see `called`
             return Finished(item, [], _blamed("parse", error))
 
+    async def _finished_block(self, finished: list[Finished]) -> None:
+        """Count what was finished, and hand it on to whoever reads along."""
+        self._count(finished)
+        if self._on_rows is not None:
+            await self._on_rows([row for each in finished for row in each.rows])
+
     def _count(self, finished: list[Finished]) -> None:
         progress = self._engine.progress
         for each in finished:
             failure = each.failure
             if failure is None:
                 progress.rows_done += 1
-            elif failure.kind not in NOT_DONE:
+            elif not failure.kind.undecided:
                 progress.rows_done += 1
                 progress.rows_failed += 1
                 self._run.failed(each.item.number, failure)

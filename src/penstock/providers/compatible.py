@@ -29,6 +29,7 @@ __all__ = [
 class Compatible(OpenAI):
     """Chat completions at somebody else's."""
 
+    usual_model: ClassVar[str] = ""
     organisation: ClassVar[Mapping[str, str]] = {}
     renamed: ClassVar[Mapping[str, str]] = {}
     """Parameters that are called otherwise there."""

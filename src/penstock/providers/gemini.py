@@ -51,6 +51,7 @@ class Gemini(HttpProvider):
     """generateContent over HTTP."""
 
     usual_url: ClassVar[str] = "https://generativelanguage.googleapis.com"
+    usual_model: ClassVar[str] = "gemini-2.5-flash"
     url_variables: ClassVar[tuple[str, ...]] = ("GOOGLE_GEMINI_BASE_URL",)
     key_variables: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
     needs_key: ClassVar[bool] = True

@@ -44,6 +44,7 @@ class OpenAI(HttpProvider):
     """Chat completions over HTTP."""
 
     usual_url: ClassVar[str] = "https://api.openai.com/v1"
+    usual_model: ClassVar[str] = "gpt-4o-mini"
     url_variables: ClassVar[tuple[str, ...]] = ("OPENAI_BASE_URL",)
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     needs_key: ClassVar[bool] = True

@@ -90,6 +90,8 @@ class Provider(ABC):
     """One wire protocol, to one endpoint."""
 
     usual_url: ClassVar[str] = ""
+    usual_model: ClassVar[str] = ""
+    """The one that is meant where only the provider is named."""
     url_variables: ClassVar[tuple[str, ...]] = ()
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key: ClassVar[bool] = False

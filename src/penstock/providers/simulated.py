@@ -31,6 +31,7 @@ _api = Api()
 class Simulated(Provider):
     """The simulator's brain behind the door of a provider."""
 
+    usual_model: ClassVar[str] = "simulated"
     uses_network: ClassVar[bool] = False
 
     def open(self) -> None:

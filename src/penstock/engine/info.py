@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from penstock.generate.functions import described
-from penstock.generate.plan import Plan
+from penstock.endpoint import Endpoint
 from penstock.tables import Origin
 
-__all__ = ["RunInfo"]
+__all__ = ["RunInfo", "models_of"]
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,19 @@ class RunInfo:
     counters: dict[str, Any]
     folder: str
     ended: datetime
-    _plan: Plan = field(repr=False, compare=False)
+    models: tuple[str, ...] = ()
+    """Those that were asked, without their addresses."""
+    prompt: str = ""
+    """What made the questions, in a few words."""
 
     @property
     def origin(self) -> Origin:
         """What may be told to everyone who gets the table: no address, no path."""
-        counters, endpoint = self.counters, self._plan.endpoint
+        counters = self.counters
         return Origin(
             run=self.id,
-            models=(f"{endpoint.provider}/{_last(endpoint.model)}",),
-            prompt=described(self._plan.prompt),
+            models=self.models,
+            prompt=self.prompt,
             ended=self.ended,
             failed=counters["rows_failed"],
             recorded=counters["recorded"],
@@ -51,6 +54,11 @@ class RunInfo:
     def cost(self) -> Decimal:
         """Dollars; without those answers for which no price is known (`counters["unpriced"]`)."""
         return Decimal(self.counters["cost"])
+
+
+def models_of(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:
+    """The models of some endpoints, as others may read them."""
+    return tuple(dict.fromkeys(f"{each.provider}/{_last(each.model)}" for each in endpoints))
 
 
 def _last(model: str) -> str:

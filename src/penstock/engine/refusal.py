@@ -6,6 +6,8 @@ a wrong key, a missing right, no quota or an unknown model, the work as a whole 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.endpoint import Endpoint
 from penstock.engine.progress import Progress
 from penstock.errors import ApiError
@@ -33,11 +35,22 @@ def stopper_of(failures: Table, progress: Progress) -> Failure | None:
     return None
 
 
-def refusal(endpoint: Endpoint, stopper: Failure, run: str, *, resumes: bool) -> ApiError:
+def refusal(
+    endpoints: Sequence[Endpoint], stopper: Failure, run: str, *, resumes: bool
+) -> ApiError:
     """What the caller is told."""
     again = f"go on with: penstock runs resume {run}" if resumes else "run it again"
-    said = stopper.message.removeprefix(f"{endpoint.label} was stopped: ")
+    who, said = _who(endpoints, stopper.message)
     return ApiError(
-        f"{endpoint.label} answered nothing: {stopper.kind}: {said}",
+        f"{who} answered nothing: {stopper.kind}: {said}",
         remedy=f"{_REMEDIES[stopper.kind]}, then {again}.",
     )
+
+
+def _who(endpoints: Sequence[Endpoint], message: str) -> tuple[str, str]:
+    """Which of the endpoints it was, and what it said."""
+    for endpoint in endpoints:
+        before = f"{endpoint.label} was stopped: "
+        if message.startswith(before):
+            return endpoint.label, message.removeprefix(before)
+    return " and ".join(dict.fromkeys(endpoint.label for endpoint in endpoints)), message

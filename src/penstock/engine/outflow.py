@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeAlias
 
 from penstock.engine.bridge import EngineThread
 
-__all__ = ["Outflow"]
+__all__ = ["OnRows", "Outflow"]
+
+OnRows: TypeAlias = Callable[[list[dict[str, Any]]], Awaitable[None]]
 
 _MOST = 4096
 _END: Any = object()
