@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.measure import CLIENT_CORE
 
-__all__ = ["PEERS", "run_peer"]
+__all__ = ["PEERS", "SCHEMA_PEERS", "run_peer"]
 
 # The script that drives it, and what it needs.
 PEERS = {
@@ -20,6 +20,7 @@ PEERS = {
     "distilabel": ("distilabel.py", ["distilabel[openai]", "requests", "setuptools"]),
     "openai SDK": ("openai_sdk.py", ["openai"]),
 }
+SCHEMA_PEERS = {"chatan": ("chatan_schema.py", ["chatan"])}
 _HERE = Path(__file__).parent
 _HOME = Path(os.environ.get("PEERS_DIR", _HERE.parents[1] / ".venv-peers"))
 _LONGEST = 900
@@ -27,7 +28,7 @@ _LONGEST = 900
 
 def run_peer(peer: str, url: str, rows: int, concurrency: int) -> dict[str, Any]:
     """What it took; or, as `failed`, why it did not come to that."""
-    script, packages = PEERS[peer]
+    script, packages = {**PEERS, **SCHEMA_PEERS}[peer]
     python = _environment(script.removesuffix(".py"), packages)
     try:
         done = subprocess.run(

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench, close
     from penstock.errors import PenstockError
     from penstock.generate import LLM, Prompter
+    from penstock.generate.columns import column
+    from penstock.generate.dataset import Dataset, dataset, generate_with_viewer
     from penstock.generate.estimating import estimate
+    from penstock.generate.evaluation import evaluate
+    from penstock.generate.generator import async_generator, generator
+    from penstock.generate.measures import eval  # noqa: A004
+    from penstock.generate.samplers import sample
     from penstock.messages import audio, file, image
     from penstock.outcome import Answer, Failure, FailureKind, Finish, Outcome, Usage
     from penstock.plugins import register
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LLM",
     "Answer",
+    "Dataset",
     "Endpoint",
     "Failure",
     "FailureKind",
@@ -47,18 +54,27 @@ __all__ = [
     "Usage",
     "Workbench",
     "ask",
+    "async_generator",
     "audio",
     "close",
+    "column",
+    "dataset",
     "estimate",
+    "eval",
+    "evaluate",
     "file",
+    "generate_with_viewer",
+    "generator",
     "image",
     "register",
+    "sample",
     "usage",
 ]
 
 _ROOMS = {
     "LLM": "generate",
     "Answer": "outcome",
+    "Dataset": "generate.dataset",
     "Endpoint": "endpoint",
     "Failure": "outcome",
     "FailureKind": "outcome",
@@ -77,12 +93,20 @@ _ROOMS = {
     "Usage": "outcome",
     "Workbench": "engine.workbench",
     "ask": "engine.asking",
+    "async_generator": "generate.generator",
     "audio": "messages",
     "close": "engine.workbench",
+    "column": "generate.columns",
+    "dataset": "generate.dataset",
     "estimate": "generate.estimating",
+    "eval": "generate.measures",
+    "evaluate": "generate.evaluation",
     "file": "messages",
+    "generate_with_viewer": "generate.dataset",
+    "generator": "generate.generator",
     "image": "messages",
     "register": "plugins",
+    "sample": "generate.samplers",
     "usage": "engine.accounts",
 }
 

@@ -50,6 +50,7 @@ class FailureKind(StrEnum):
     NOT_RECORDED = "not_recorded"
     BUDGET = "budget"
     CANCELLED = "cancelled"
+    HALTED = "halted"
     WAITING = "waiting"
     INPUT = "input"
     NEEDED = "needed"
@@ -99,6 +100,7 @@ _UNDECIDED = frozenset(
     {
         FailureKind.BUDGET,
         FailureKind.CANCELLED,
+        FailureKind.HALTED,
         FailureKind.STORAGE,
         FailureKind.WAITING,
     }
@@ -122,6 +124,7 @@ _MEANINGS = {
     FailureKind.NOT_RECORDED: "not in the journal, and nothing may be sent (cache=read)",
     FailureKind.BUDGET: "the budget is spent",
     FailureKind.CANCELLED: "the run was cancelled before this was sent",
+    FailureKind.HALTED: "another chunk failed, and the run was to halt then",
     FailureKind.WAITING: "it lies in a batch that is not collected yet",
     FailureKind.INPUT: "the row, or the function that made the question, is at fault",
     FailureKind.NEEDED: "a cell that this one is made of failed",

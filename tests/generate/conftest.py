@@ -1,4 +1,4 @@
-"""A workbench in a folder of its own, and Prompters that ask the simulator."""
+"""A workbench in a folder of its own; Prompters and generators that ask the simulator."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from penstock.endpoint import Endpoint
 from penstock.engine.workbench import Workbench
 from penstock.generate import Prompter
+from penstock.generate.dataset import Dataset, dataset
+from penstock.generate.generator import Generator, generator
 from penstock.simulator import Simulator
 
 Make: TypeAlias = Callable[..., Prompter]
@@ -43,6 +45,26 @@ def make(bench: Workbench, at: Callable[..., Endpoint]) -> Make:
         return Prompter(at(model), prompt, workbench=bench, **more)
 
     return prompter
+
+
+@pytest.fixture
+def gen(bench: Workbench, at: Callable[..., Endpoint]) -> Callable[..., Generator]:
+    """A generator at the workbench, by the name of its model."""
+
+    def generator_of(model: str = "simulated", **params: Any) -> Generator:
+        return generator(at(model), workbench=bench, **params)
+
+    return generator_of
+
+
+@pytest.fixture
+def schema(bench: Workbench) -> Callable[..., Dataset]:
+    """A dataset at the workbench."""
+
+    def dataset_of(columns: Any, n: int = 10, **options: Any) -> Dataset:
+        return dataset(columns, n, workbench=bench, **options)
+
+    return dataset_of
 
 
 def texts(*words: str) -> list[dict[str, Any]]:

@@ -14,8 +14,8 @@ from penstock.engine.progress import Progress
 from penstock.engine.states import RunState, exit_code
 
 if TYPE_CHECKING:
-    from penstock.engine.workbench import Workbench
     from penstock.engine.info import RunInfo
+    from penstock.engine.workbench import Workbench
     from penstock.tables import Table
 
 __all__ = ["end", "watch"]

@@ -34,7 +34,7 @@ from penstock.request import Request
 from penstock.secret import Secret
 from penstock.store.batches import BatchRow, BatchStore, Waiting
 
-__all__ = ["BatchLane", "BatchWish", "batches_of", "endpoint_of"]
+__all__ = ["BatchLane", "BatchWish", "Reserve", "batches_of", "endpoint_of"]
 
 _MOST_TRIES = 3
 
@@ -60,6 +60,26 @@ def batches_of(station: Station, endpoint: Endpoint) -> Batches:
     return found
 
 
+class Reserve:
+    """What is held against a budget."""
+
+    def __init__(self) -> None:
+        self.dollars = Decimal(0)
+        self.tokens = 0
+
+    @classmethod
+    def of(cls, store: BatchStore, run: str) -> Reserve:
+        """What a run's open batches hold."""
+        made = cls()
+        for batch in store.open(run):
+            made.add(Decimal(batch.reserve), batch.reserve_tokens)
+        return made
+
+    def add(self, dollars: Decimal, tokens: int) -> None:
+        self.dollars += dollars
+        self.tokens += tokens
+
+
 class BatchLane:
     """The batch lane as one run sees it. Used in the engine's loop."""
 
@@ -74,7 +94,11 @@ class BatchLane:
         progress: Progress,
         stop: Stop,
         budget: Budget | None = None,
+        part: str = "",
+        reserve: Reserve | None = None,
     ) -> None:
+        """`part`: one of several lanes of a run, each of which sees to its own batches; they share
+        one `reserve`."""
         self.id = secrets.token_hex(8)
         self.store = store
         self._station = station
@@ -87,10 +111,10 @@ class BatchLane:
         self._spools: dict[object, Spool] = {}
         self._others: set[str] = set()
         self._endpoints: dict[bytes, Endpoint] = {}  # as they were given: with keys kept nowhere
-        self._reserve = _Reserve()
-        for batch in store.open(run):
-            self._reserve.add(Decimal(batch.reserve), batch.reserve_tokens)
-        self._spooled = _Reserve()
+        self._part = part
+        self._made: set[str] = set()
+        self._reserve = reserve or Reserve.of(store, run)
+        self._spooled = Reserve()
         self._number = len(store.all("WHERE run = ?", (run,)))
 
     def put(self, requests: Sequence[Request], keys: Sequence[bytes]) -> list[Failure]:
@@ -148,20 +172,22 @@ class BatchLane:
         taken = line.estimator.of(request)
         usage = Usage(taken.input_tokens, taken.output_tokens)
         dollars = Decimal(0) if price is None else price.cost(usage)
-        spent = self._progress.cost + self._reserve.dollars + self._spooled.dollars + dollars
+        spent = self._progress.cost + self._reserve.dollars + dollars
         tokens = self._progress.input_tokens + self._progress.output_tokens + usage.total_tokens
-        tokens += self._reserve.tokens + self._spooled.tokens
+        tokens += self._reserve.tokens
         budget = self._budget
         over = budget.dollars is not None and spent > budget.dollars
         if over or (budget.tokens is not None and tokens > budget.tokens):
             self._stop.throw(FailureKind.BUDGET, "the next question would exceed the budget")
             return self._stop.failure
         self._spooled.add(dollars, usage.total_tokens)
+        self._reserve.add(dollars, usage.total_tokens)
         return None
 
     def _new_spool(self, endpoint: Endpoint) -> Spool:
         self._number += 1
-        path = self._folder / f"requests_{self._number:04d}.jsonl"
+        part = f"{self._part}_" if self._part else ""
+        path = self._folder / f"requests_{part}{self._number:04d}.jsonl"
         spool = Spool(endpoint, batches_of(self._station, endpoint), path, self._wish.size)
         self._spools[endpoint.connection] = spool
         return spool
@@ -170,8 +196,7 @@ class BatchLane:
         """A file is whole: from now on it is a batch."""
         del self._spools[spool.endpoint.connection]
         spool.close()
-        held, self._spooled = self._spooled, _Reserve()
-        self._reserve.add(held.dollars, held.tokens)
+        held, self._spooled = self._spooled, Reserve()
         batch = BatchRow(
             id=f"{self._run}-{self._number:04d}-{secrets.token_hex(3)}",
             run=self._run,
@@ -186,19 +211,26 @@ class BatchLane:
             reserve_tokens=held.tokens,
         )
         self.store.add(batch, list(spool.keys))
+        self._made.add(batch.id)
 
     def abandon(self) -> None:
         """What was spooled and is not yet a batch is written again by the next run."""
         for spool in self._spools.values():
             spool.abandon()
         self._spools.clear()
+        self._reserve.add(-self._spooled.dollars, -self._spooled.tokens)
+        self._spooled = Reserve()
 
     async def attend(self) -> bool:
         """Submit what is spooled and see every batch through; False when some are left at their
         provider, because nobody waits for them or the run was stopped."""
         for spool in list(self._spools.values()):
             self._close(spool)
-        wanted = {batch.id: batch for batch in self.store.open(self._run)}
+        wanted = {
+            batch.id: batch
+            for batch in self.store.open(self._run)
+            if not self._part or batch.id in self._made
+        }
         for name in self._others:
             other = self.store.get(name)
             if BatchState(other.state).open:
@@ -231,18 +263,6 @@ class BatchLane:
         if done and batch.run == self._run:
             self._reserve.add(-Decimal(batch.reserve), -batch.reserve_tokens)
         return done
-
-
-class _Reserve:
-    """What is held against a budget."""
-
-    def __init__(self) -> None:
-        self.dollars = Decimal(0)
-        self.tokens = 0
-
-    def add(self, dollars: Decimal, tokens: int) -> None:
-        self.dollars += dollars
-        self.tokens += tokens
 
 
 _WAITING = Failure(FailureKind.WAITING, "it lies in a batch")

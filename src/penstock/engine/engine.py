@@ -47,7 +47,9 @@ Row = TypeVar("Row")
 Result = TypeVar("Result")
 
 # What befalls the run that flies a question, and not the question itself.
-_OWN_TROUBLE = frozenset({FailureKind.CANCELLED, FailureKind.BUDGET, FailureKind.NOT_RECORDED})
+_OWN_TROUBLE = frozenset(
+    {FailureKind.CANCELLED, FailureKind.HALTED, FailureKind.BUDGET, FailureKind.NOT_RECORDED}
+)
 
 
 class Engine:

@@ -7,7 +7,7 @@ how rows become questions and answers become rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache, Engine
 from penstock.engine.info import RunInfo, models_of
 from penstock.engine.lanes import LaneWish
-from penstock.engine.outflow import OnRows, Outflow
+from penstock.engine.outflow import Flow, OnRows, Outflow
 from penstock.engine.progress import Progress
 from penstock.engine.refusal import refusal, stopper_of
 from penstock.engine.run import Run, end_state
@@ -31,11 +31,12 @@ from penstock.engine.states import RunState
 from penstock.engine.station import Station
 from penstock.engine.workbench import Workbench
 from penstock.errors import PenstockError, ProcessingError
+from penstock.outcome import FailureKind
 from penstock.store.batches import BatchStore
 from penstock.tables import RowSource, Table, TableWriter, rows
 from penstock.tokens import Lane
 
-__all__ = ["Job", "TableHandle", "Terms", "first_error", "started", "streamed"]
+__all__ = ["Job", "TableHandle", "Terms", "begun", "first_error", "started", "streamed"]
 
 Work = Callable[["Job"], Coroutine[Any, Any, Table]]
 
@@ -214,9 +215,7 @@ class Job:
             return engine.error
         if stopper is not None and not served:
             return refusal(terms.endpoints, stopper, run.id, resumes=terms.resumes)
-        if terms.raises and len(table.failures):
-            return _failures(table, run.id)
-        return None
+        return _failures(table, run.id) if terms.raises else None
 
     def info(self) -> RunInfo:
         """What the table knows of it."""
@@ -256,14 +255,26 @@ def started(
 
 def streamed(job: Job, work: Work) -> Iterator[dict[str, Any]]:
     """Run it beside the caller, giving out rows as they finish."""
+    return begun(job, work).items
+
+
+def begun(job: Job, work: Work) -> Flow[dict[str, Any]]:
+    """The same, to be left at any moment."""
+    outflow: Outflow[dict[str, Any]] = Outflow(job.thread)
+    return Flow(_flowing(job, work, outflow), outflow.leave)
+
+
+def _flowing(
+    job: Job, work: Work, outflow: Outflow[dict[str, Any]]
+) -> Generator[dict[str, Any], None, None]:
     check_may_wait()
-    outflow = Outflow(job.thread)
     job.on_rows = outflow.put
     future = job.thread.submit(lambda _: work(job))
     future.add_done_callback(lambda _: outflow.end())
     try:
         yield from outflow
-        future.result()
+        if not outflow.left:
+            future.result()
     finally:
         outflow.leave()
         job.thread.call(job.engine.stop.throw)
@@ -283,9 +294,19 @@ async def _written(source: RowSource, path: Path) -> Table:
         return writer.close()
 
 
-def _failures(table: Table, run_id: str) -> ProcessingError:
-    first = table.failures[0]
+def _failures(table: Table, run_id: str) -> ProcessingError | None:
+    """The rows that failed, as an error; those that were removed on purpose did not fail."""
+    first: dict[str, Any] | None = None
+    count, last = 0, None
+    for failure in table.failures:
+        if failure["kind"] == FailureKind.DUPLICATE:
+            continue
+        first = first or failure
+        count += failure["row"] != last
+        last = failure["row"]
+    if first is None:
+        return None
     return ProcessingError(
-        f"{len(table.failures)} rows failed; the first, row {first['row']}: {first['message']}",
+        f"{count} rows failed; the first, row {first['row']}: {first['message']}",
         remedy=f"The others are kept: see `penstock runs show {run_id}`.",
     )

@@ -100,10 +100,11 @@ class Run:
         if len(self._keys) >= 1 << 16:
             self._write_keys()
 
-    def failed(self, row: int, failure: Failure) -> None:
-        """Note a row that failed, for people and for a retry."""
+    def failed(self, row: int, failure: Failure, column: str = "") -> None:
+        """Note a row that failed, or a cell of it, for people and for a retry."""
         line = {
             "row": row,
+            **({"column": column} if column else {}),
             "kind": failure.kind,
             "message": failure.message,
             "attempts": failure.attempts,

@@ -13,21 +13,21 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
-from typing import Any, Literal, get_args
+from decimal import Decimal
+from typing import Any, Literal
 
 from penstock.endpoint import Endpoint
 from penstock.engine.batch import BatchWish
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache
 from penstock.engine.job import TableHandle
-from penstock.engine.lanes import LaneWish
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import EndpointError, InputError
 from penstock.generate.backend import checked, understood
 from penstock.generate.functions import check_parse, prompt_takes
 from penstock.generate.launch import Launch, estimated, launched, streamed
 from penstock.generate.plan import Failing, Plan
+from penstock.generate.wishes import dollars, lane_of, one_of
 from penstock.request import merged_params
 from penstock.schema import AnswerSchema
 from penstock.tables import RowSource, rows
@@ -71,13 +71,13 @@ class Prompter:
     ) -> None:
         if batch_size is not None and (type(batch_size) is not int or batch_size < 1):
             raise InputError(f"batch_size is {batch_size!r}; a whole number of 1 or more is wanted")
-        self._lane = _lane(batch, cache)
+        self._lane = lane_of(batch, cache)
         self._batch_size = batch_size
         self._wait = wait
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise InputError(f"n is {n!r}; a whole number of 1 or more is wanted")
-        _one_of("cache", cache, Cache)
-        _one_of("failures", failures, Failing)
+        one_of("cache", cache, Cache)
+        one_of("failures", failures, Failing)
         self._model = _own(self, "model_name", model_name)
         self._backend = backend
         self._backend_params = checked(backend_params)
@@ -99,7 +99,7 @@ class Prompter:
         self._dedupe = dedupe
         self._cache = cache
         self._failures = failures
-        self._budget = _dollars(budget)
+        self._budget = dollars(budget)
         self._concurrency = concurrency
         self._name = name
         self._workbench = workbench
@@ -207,26 +207,6 @@ def _own(prompter: Prompter, name: str, given: Any) -> Any:
     return getattr(prompter, name, None) if given is None else given
 
 
-def _lane(batch: bool | str, cache: Cache) -> LaneWish:
-    if batch not in (True, False, "auto"):
-        raise InputError(f"batch is {batch!r}", remedy="Allowed are True, False and 'auto'.")
-    if cache != "refresh" or not batch:
-        return "auto" if batch == "auto" else "batch" if batch else "online"
-    if batch == "auto":
-        return "online"
-    raise InputError(
-        "cache='refresh' asks everything anew, which the batch lane cannot",
-        remedy="Use cache='off', or leave out batch.",
-    )
-
-
-def _one_of(name: str, value: Any, allowed: Any) -> None:
-    if value not in get_args(allowed):
-        raise InputError(
-            f"{name} is {value!r}", remedy=f"Allowed are {', '.join(map(repr, get_args(allowed)))}."
-        )
-
-
 def _params(given: Any) -> Any:
     if given is None:
         return {}
@@ -238,15 +218,3 @@ def _params(given: Any) -> Any:
             raise InputError(f"generation_params is a {kind}; a dictionary or a function is wanted")
         merged_params({}, given)  # a name that cannot be a parameter is said here
     return given
-
-
-def _dollars(budget: float | str | Decimal | None) -> Decimal | None:
-    if budget is None:
-        return None
-    try:
-        dollars = Decimal(str(budget))
-    except InvalidOperation:
-        dollars = Decimal("NaN")
-    if not dollars.is_finite() or dollars < 0:
-        raise InputError(f"budget is {budget!r}; an amount of dollars is wanted")
-    return dollars
