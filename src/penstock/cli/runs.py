@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,8 @@ from penstock.errors import Exit, InputError, NotFoundError
 
 if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench
+    from penstock.generate.filejob import FileJob
+    from penstock.generate.schemajob import SchemaJob
     from penstock.store.batches import BatchRow
 
 __all__ = ["app"]
@@ -115,14 +117,13 @@ def resume(run: str, /, *, online: Online = False, wait: bool = True, as_json: J
     from penstock.cli.jobs import end, watch
     from penstock.cli.show import say_stopping
     from penstock.engine.workbench import Workbench
-    from penstock.generate.filejob import FileJob
 
     with Workbench() as bench:
         row = _found(bench, run)
-        job = FileJob.from_spec(row["spec"])
+        job = _job(row["spec"])
         if online:
             job = replace(job, lane="online")
-        with watch("prompt", bench) as view:
+        with watch(row["kind"], bench) as view:
             table = job.run(
                 bench, run_id=row["id"], waits=wait, watch=view, on_interrupt=say_stopping
             )
@@ -193,6 +194,17 @@ def _found(bench: Workbench, run: str) -> dict[str, Any]:
     if not bench.workspace.exists:
         raise NotFoundError(f"there is no run {run!r}", remedy="See `penstock runs list`.")
     return bench.catalog.run(run)
+
+
+def _job(spec: Mapping[str, Any]) -> FileJob | SchemaJob:
+    """The job that a run of the shell was made of; its one key says which."""
+    if "generate" in spec:
+        from penstock.generate.schemajob import SchemaJob
+
+        return SchemaJob.from_spec(spec)
+    from penstock.generate.filejob import FileJob
+
+    return FileJob.from_spec(spec)
 
 
 def _go_on(run: str, batches: Sequence[BatchRow]) -> str:

@@ -28,6 +28,8 @@ class RunInfo:
     """Those that were asked, without their addresses."""
     prompt: str = ""
     """What made the questions, in a few words."""
+    seconds: float = 0.0
+    """How long it took, this time."""
 
     @property
     def origin(self) -> Origin:

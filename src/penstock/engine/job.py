@@ -7,6 +7,7 @@ how rows become questions and answers become rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -92,6 +93,7 @@ class Job:
     def __init__(self, terms: Terms) -> None:
         bench = terms.bench
         self.terms = terms
+        self._began = time.monotonic()
         self.thread = bench.thread
         self.progress = Progress(rows_total=terms.total)
         self.run = Run(
@@ -228,6 +230,7 @@ class Job:
             datetime.now(UTC),
             models_of(terms.endpoints),
             terms.prompt,
+            time.monotonic() - self._began,
         )
 
 

@@ -15,7 +15,7 @@ import unicodedata
 from penstock.secret import holds_known, mask_bytes
 from penstock.tables.plain import clean
 
-__all__ = ["Markup", "cut", "escaped", "flowing", "one_line", "visible"]
+__all__ = ["Markup", "cut", "escaped", "flowing", "joined", "one_line", "visible"]
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 _RUN = re.compile(r"\S{400,}")
@@ -31,6 +31,11 @@ class Markup(str):
 def escaped(text: str) -> Markup:
     """The text as markup in which nothing of it means anything; markup stays as it is."""
     return text if isinstance(text, Markup) else Markup(html.escape(visible(text)))
+
+
+def joined(*parts: Markup) -> Markup:
+    """Several parts as one."""
+    return Markup("".join(escaped(part) for part in parts))
 
 
 def flowing(text: str) -> Markup:

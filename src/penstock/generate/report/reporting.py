@@ -35,6 +35,7 @@ def reported(table: Table, making: Making) -> DatasetReport:
         unpriced=counters["unpriced"],
         questions=counters["asked"] + counters["recorded"],
         recorded=counters["recorded"],
+        seconds=info.seconds,
         seed=making.seed,
         wanted=making.goal.n,
         rejected=dict(making.fallen),

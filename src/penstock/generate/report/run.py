@@ -30,7 +30,7 @@ class RunFacts:
     recorded: int = 0
     """Of these, answered from the journal."""
     seconds: float | None = None
-    seed: int | None = None
+    seed: int | str | None = None
     wanted: int | None = None
     """How many rows were asked for."""
     rejected: Mapping[str, int] = field(default_factory=dict)
