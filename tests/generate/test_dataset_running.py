@@ -300,8 +300,10 @@ def test_what_was_made_goes_anywhere(
     assert ds.to_pandas().to_dict("records") == rows
     assert ds.to_polars().to_dicts() == rows
     assert ds.to_arrow().to_pylist() == rows
-    for name in ("a.parquet", "a.csv", "a.json", "a.jsonl", "a.arrow", "a.xlsx"):
+    for name in ("a.parquet", "a.json", "a.jsonl", "a.arrow", "a.xlsx"):
         assert Table.open(ds.save(tmp_path / name)).to_list() == rows, name
+    said = Table.open(ds.save(tmp_path / "a.csv")).to_list()
+    assert said == [{name: str(value) for name, value in row.items()} for row in rows]
     ds.save(tmp_path / "odd", format="jsonl").rename(tmp_path / "odd.jsonl")
     assert Table.open(tmp_path / "odd.jsonl").to_list() == rows
     with pytest.raises(InputError):
