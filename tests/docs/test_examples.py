@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from penstock.generate.spec import load
+from penstock.grade.rubric import Rubric
 from penstock.settings import SETTINGS, Settings
 from penstock.simulator import Simulator
 from penstock.tokens import PriceList
@@ -127,6 +129,12 @@ def test_the_yaml_examples_are_understood(block: Block, tmp_path: Path) -> None:
         for section, names in data.items():
             for name, value in names.items():
                 assert settings[f"{section}.{name}"] == value
+    elif "columns" in data:
+        (tmp_path / "dataset.yaml").write_text(block.text)
+        load(tmp_path / "dataset.yaml")
+    elif "criteria" in data:
+        (tmp_path / "rubric.yaml").write_text(block.text)
+        Rubric.load(tmp_path / "rubric.yaml")
     else:
         (tmp_path / "prices.yaml").write_text(block.text)
         PriceList.load(tmp_path / "prices.yaml")

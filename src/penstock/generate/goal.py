@@ -49,6 +49,8 @@ class Unlike(NamedTuple):
                     remedy="Allowed are columns and threshold.",
                 )
             named = given.get("columns") or columns
+            if not isinstance(named, Sequence):
+                raise InputError(f"dedupe: columns is {named!r}; names are wanted")
             some = (named,) if isinstance(named, str) else tuple(named)
             return cls(some, given.get("threshold"))._checked(columns)
         if isinstance(given, Sequence):

@@ -188,6 +188,11 @@ def _rule(name: str, wish: Any) -> tuple[str, Any]:
             return name, re.compile(wish)
         except (re.error, TypeError) as error:
             raise InputError(f"check: matches: {wish!r} is no pattern: {error}") from None
-    if name in ("contains", "not_contains", "one_of"):
+    if name in ("contains", "not_contains"):
+        texts = _several(wish)
+        if not all(isinstance(each, str) for each in texts):
+            raise InputError(f"check: {name} is {wish!r}; a text or several are wanted")
+        return name, texts
+    if name == "one_of":
         return name, _several(wish)
     return name, wish
