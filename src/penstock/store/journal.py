@@ -33,6 +33,7 @@ from penstock.store.record import Record, RecordKind
 __all__ = ["Journal", "JournalStats", "Kept"]
 
 _GROUP = 512
+_COMPANY = 0.002  # seconds that a look-up under load waits for others
 _MANY = 128
 
 
@@ -76,7 +77,7 @@ class Journal:
         """Open or make the file, and start the two threads."""
         self.create()
         self._writer = _Server("journal-writer", self._connect, self._write)
-        self._reader = _Server("journal-reader", self._connect, self._read)
+        self._reader = _Server("journal-reader", self._connect, self._read, _COMPANY)
         return self
 
     def create(self) -> Journal:
@@ -274,7 +275,8 @@ class _Server:
     """A thread that serves whatever queued while it was busy, as one group.
 
     What is asked within one turn of the loop is handed over together: every hand-over between
-    threads costs more than the work on a record.
+    threads costs more than the work on a record. With a `pause`, what comes soon after a hand-over
+    waits that long for company; who comes alone does not wait.
     """
 
     def __init__(
@@ -282,7 +284,10 @@ class _Server:
         name: str,
         connect: Callable[[], sqlite3.Connection],
         serve: Callable[[sqlite3.Connection, list[Any]], list[Any]],
+        pause: float = 0.0,
     ) -> None:
+        self._pause = pause
+        self._handed = 0.0
         self._queue: SimpleQueue[list[Any] | None] = SimpleQueue()
         self._turn: list[Any] = []
         self._connect = connect
@@ -293,7 +298,11 @@ class _Server:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         if not self._turn:
-            loop.call_soon(self._hand_over)
+            if self._pause and loop.time() < self._handed + self._pause:
+                loop.call_later(self._pause, self._hand_over)
+            else:
+                loop.call_soon(self._hand_over)
+            self._handed = loop.time()
         self._turn.append((item, future))
         return future
 
