@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.generate.generator import async_generator, generator
     from penstock.generate.measures import eval  # noqa: A004
     from penstock.generate.samplers import sample
+    from penstock.grade.grading import grade
     from penstock.messages import audio, file, image
     from penstock.outcome import Answer, Failure, FailureKind, Finish, Outcome, Usage
     from penstock.plugins import register
@@ -65,6 +66,7 @@ __all__ = [
     "file",
     "generate_with_viewer",
     "generator",
+    "grade",
     "image",
     "register",
     "sample",
@@ -104,6 +106,7 @@ _ROOMS = {
     "file": "messages",
     "generate_with_viewer": "generate.dataset",
     "generator": "generate.generator",
+    "grade": "grade.grading",
     "image": "messages",
     "register": "plugins",
     "sample": "generate.samplers",

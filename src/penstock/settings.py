@@ -240,6 +240,14 @@ class TokenManagement:
     token_limit: int | None = _row(
         None, "The most tokens one run may use; null: no limit.", minimum=1, example=1_000_000
     )
+    file_token_limit: int | None = _row(
+        None, "The most tokens one file may take when it is graded; null: no limit.", minimum=1,
+        example=200_000,
+    )  # fmt: skip
+    daily_token_limit: int | None = _row(
+        None, "The most tokens grading may use in a day, by the journal; null: no limit.",
+        minimum=1, example=5_000_000,
+    )  # fmt: skip
     cost_tracking: bool = _row(True, "Compute costs and keep them beside the tokens.")
     budget: float | None = _row(
         None, "The most one run may cost, in dollars; null: no limit.", minimum=0, example=25.0

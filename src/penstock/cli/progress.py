@@ -99,7 +99,8 @@ class ProgressView:
 
 def facts(progress: Progress, expected: Outlook) -> list[str]:
     """Speed, time left, cost so far and in the end, and more; the most important first."""
-    said = [f"{expected.rate:,.1f} rows/s"]
+    said = [progress.note] if progress.note else []
+    said.append(f"{expected.rate:,.1f} rows/s")
     if expected.seconds is not None and expected.seconds >= 1:
         said.append(f"{span(expected.seconds)} left")
     said.append(_cost(progress, expected))

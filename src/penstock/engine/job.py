@@ -195,8 +195,8 @@ class Job:
         self.run.finish(RunState.FAILED, str(cause))
         return cause
 
-    def end(self, table: Table, left: int = 0) -> PenstockError | None:
-        """Write down how it ended; what the caller is told instead of a table.
+    def end(self, failures: Table, left: int = 0) -> PenstockError | None:
+        """Write down how it ended; what the caller is told instead of a result.
 
         `left`: questions that lie in batches for which nobody here waits.
         """
@@ -205,7 +205,7 @@ class Job:
         found = [statistics.get(endpoint.label, {}) for endpoint in terms.endpoints]
         run.limiter = found[0] if len(found) == 1 else {}
         stopped = engine.stop.failure
-        stopper = None if stopped is not None else stopper_of(table.failures, self.progress)
+        stopper = None if stopped is not None else stopper_of(failures, self.progress)
         served = self.progress.rows_done > self.progress.rows_failed
         state = end_state(engine) if stopper is None or served else RunState.FAILED
         why = stopped or stopper
@@ -217,7 +217,7 @@ class Job:
             return engine.error
         if stopper is not None and not served:
             return refusal(terms.endpoints, stopper, run.id, resumes=terms.resumes)
-        return _failures(table, run.id) if terms.raises else None
+        return _failures(failures, run.id) if terms.raises else None
 
     def info(self) -> RunInfo:
         """What the table knows of it."""
@@ -297,11 +297,11 @@ async def _written(source: RowSource, path: Path) -> Table:
         return writer.close()
 
 
-def _failures(table: Table, run_id: str) -> ProcessingError | None:
+def _failures(failures: Table, run_id: str) -> ProcessingError | None:
     """The rows that failed, as an error; those that were removed on purpose did not fail."""
     first: dict[str, Any] | None = None
     count, last = 0, None
-    for failure in table.failures:
+    for failure in failures:
         if failure["kind"] == FailureKind.DUPLICATE:
             continue
         first = first or failure

@@ -37,6 +37,8 @@ class Progress:
     failures: Counter[FailureKind] = field(default_factory=Counter)
     batches: tuple[str, ...] = ()
     """The batches that are seen to, by id; what each is doing is in the store of batches."""
+    note: str = ""
+    """What else whoever watches should know."""
 
     def count(self, outcome: Outcome) -> None:
         """Take in one outcome. What came from the journal was paid for before."""

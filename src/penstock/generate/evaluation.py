@@ -129,7 +129,7 @@ class _Evaluating:
         with job.open():
             with job.lane("online"):
                 scores, table = await self._scored(job)
-            trouble = job.end(table)
+            trouble = job.end(table.failures)
         if trouble is not None:
             raise trouble
         models = Models(self.bench)

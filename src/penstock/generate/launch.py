@@ -76,7 +76,7 @@ class Launch:
             with job.lane(await self._chosen(job.station, source)):
                 pipeline = await self._piped(job, source)
                 table: Table = await job.station.users.run(lambda: _closed(pipeline))
-            trouble = job.end(table, pipeline.left_waiting)
+            trouble = job.end(table.failures, pipeline.left_waiting)
         if trouble is not None:
             raise trouble
         table.run = job.info()

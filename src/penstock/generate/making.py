@@ -97,7 +97,7 @@ class Making:
                 growth = await self._grown(job)
                 table: Table = await job.station.users.run(growth.close)
             self.fallen.update(growth.fallen)
-            trouble = job.end(table, growth.left_waiting)
+            trouble = job.end(table.failures, growth.left_waiting)
         if trouble is not None:
             raise trouble
         table.run = job.info()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from penstock.endpoint import Endpoint
@@ -25,6 +24,7 @@ from penstock.outcome import Failure
 from penstock.request import Request, merged_params
 from penstock.schema import AnswerSchema
 from penstock.templates import Template
+from penstock.templates.tagged import code_of, tagged
 
 if TYPE_CHECKING:
     from penstock.engine.engine import Engine
@@ -45,7 +45,6 @@ Give your reason first, in a few sentences, and then the score."""
 _OPENING = "The code of the tags is {code}."
 _CLOSING = "Judge the answer by the rubric now."
 _OWN = ("question", "target", "answer")
-_CODE_SIZE = 16
 
 
 class LlmJudge(JudgeMetric):
@@ -154,9 +153,12 @@ class LlmJudge(JudgeMetric):
         else:
             self.template.check(texts)
             texts = {name: texts[name] for name in self.template.names}
-        code = _code(texts)
-        tagged = {name: _tagged(name, each, code) for name, each in texts.items()}
-        body = "\n\n".join(tagged.values()) if self.template is None else self.template.fill(tagged)
+        code = code_of(text for each in texts.values() for text in each)
+        shown = {
+            name: "\n\n".join(tagged(name, text, code) for text in each)
+            for name, each in texts.items()
+        }
+        body = "\n\n".join(shown.values()) if self.template is None else self.template.fill(shown)
         return f"{_OPENING.format(code=code)}\n\n{body}\n\n{_CLOSING}"
 
 
@@ -170,22 +172,6 @@ def _texts(answer: str, sample: Sample) -> dict[str, list[str]]:
         texts["target"] = list(sample.targets)
     texts["answer"] = [answer]
     return texts
-
-
-def _code(texts: Mapping[str, Sequence[str]]) -> str:
-    """The same for the same texts, and in none of them."""
-    held = "\0".join(text for each in texts.values() for text in each)
-    code = sha256(held.encode("utf-8", "surrogatepass")).hexdigest()[:_CODE_SIZE]
-    while code in held.lower():
-        code = sha256(code.encode()).hexdigest()[:_CODE_SIZE]
-    return code
-
-
-def _tagged(name: str, texts: Sequence[str], code: str) -> str:
-    """Texts between tags. A name may come from a file, so that only its plain letters are used."""
-    plain = "".join(letter if letter.isalnum() or letter == "_" else "_" for letter in name)
-    tag = f"{plain}-{code}"
-    return "\n\n".join(f"<{tag}>\n{text}\n</{tag}>" for text in texts)
 
 
 def _rubric(rubric: str, criteria: Mapping[str, str] | Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 Nothing is guessed about values: `007`, `nan`, `2024-01-01` and the empty cell are the text that
 stands there (`types="infer"` reads the file twice and turns whole columns into numbers or
-booleans). Encoding and delimiter are found by small rules (see `encodings`, and `_delimiter`
+booleans). Encoding and delimiter are found by small rules (see `encodings`, and `delimiter`
 here) or given. An apostrophe that our writer put before a formula is taken away again.
 
 Traded away: a line with a stray quote is read leniently, as spreadsheets do; only a quote that
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from penstock.errors import InputError
 from penstock.tables.columns import unique
+from penstock.tables.delimiter import delimiter_of
 from penstock.tables.encodings import encoding_of
 from penstock.tables.escape import unescaped
 from penstock.tables.files import ReadOptions, check_content, opened, reading_errors
@@ -28,7 +29,6 @@ from penstock.tables.source import Block, Problems, Row, RowSource, in_blocks
 __all__ = ["EXTRA", "header_names", "read"]
 
 EXTRA = "extra_cells"
-_DELIMITERS = ",\t;|"
 _SAMPLE_LINES = 50
 _SAMPLE_LENGTH = 1 << 16
 
@@ -157,26 +157,7 @@ class _Csv:
             lines = Lines(stream, self._encoding)
             sample = [line for line in islice(lines, _SAMPLE_LINES) if len(line) < _SAMPLE_LENGTH]
             lines.close()
-        return _delimiter(sample)
-
-
-def _delimiter(sample: list[str]) -> str:
-    """The delimiter that cuts the header into parts, and most lines into as many.
-
-    The wrong one cuts through quoted names and leaves quotes in the parts.
-    """
-    best, most = ",", (-1e9, 0.0, 0)
-    for delimiter in _DELIMITERS:
-        try:
-            records = [cells for cells in csv.reader(sample, delimiter=delimiter) if cells]
-        except csv.Error:
-            continue
-        if records and len(header := records[0]) > 1:
-            quotes = sum('"' in cell for cell in header)
-            agree = sum(len(cells) == len(header) for cells in records) / len(records)
-            if (score := (-quotes, agree, len(header))) > most:
-                best, most = delimiter, score
-    return best
+        return delimiter_of(sample)
 
 
 def header_names(cells: list[str], problems: Problems, line: int) -> list[str]:
