@@ -317,3 +317,9 @@ def test_the_json_schema_names_the_keys_that_are_read() -> None:
 def test_the_json_schema_is_the_callers_own_to_change() -> None:
     Rubric.json_schema()["properties"].clear()
     assert Rubric.json_schema()["properties"]
+
+
+def test_a_criterion_cannot_be_called_like_a_column_of_ours() -> None:
+    for name in ("status", "Error"):
+        with pytest.raises(InputError, match=name):
+            Rubric.of({"criteria": [{"name": name, "scale": [1, 5]}]})

@@ -157,9 +157,15 @@ def columns_of(
     return found
 
 
+_OURS = (
+    Column("status", "what became of the row", None),
+    Column("error", "what went wrong with it", None),
+)
+
+
 def clashes(columns: Sequence[Column]) -> Iterator[Clash]:
     """Columns that would have the same name, capital letters aside; one for each part."""
-    first: dict[str, Column] = {}
+    first: dict[str, Column] = {column.name: column for column in _OURS}
     told: list[Criterion | Field] = []
     for column in columns:
         before = first.setdefault(column.name.casefold(), column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.grade.report_words import counted, file_names, resume, shares, span, spent
+from penstock.grade.report.words import counted, file_names, resume, shares, span, spent
 from penstock.grade.results import FileResult, Grading
 from penstock.logs import inert
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.grade.report_spread import (
+from penstock.grade.report.spread import (
     TOTAL,
     Labels,
     Numbers,
@@ -213,7 +213,7 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Extremes:
-    """The few lowest and highest totals; of equal ones the first."""
+    """The few lowest and highest totals; of equal ones the first are the lower."""
 
     _lowest: list[_Place] = field(default_factory=list)
     _highest: list[_Place] = field(default_factory=list)
@@ -225,18 +225,12 @@ class _Extremes:
         ]
         self._seen += len(found)
         self._lowest = heapq.nsmallest(_FEW, [*self._lowest, *found])
-        self._highest = heapq.nsmallest(_FEW, [*self._highest, *found], key=_from_the_top)
+        self._highest = heapq.nlargest(_FEW, [*self._highest, *found])
 
     def ends(self) -> tuple[list[_Place], list[_Place]]:
         """No row twice: where there are few, the upper half of them are the highest."""
         most = min(_FEW, self._seen // 2)
-        highest = self._highest[:most]
-        lowest = [place for place in self._lowest if place not in highest]
-        return lowest[: min(_FEW, self._seen - most)], highest
-
-
-def _from_the_top(place: _Place) -> tuple[float, int, int]:
-    return -place.total, place.file, place.row
+        return self._lowest[: self._seen - most], self._highest[:most]
 
 
 def _troubles(

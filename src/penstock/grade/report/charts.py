@@ -3,6 +3,7 @@ a table, and one strip a file on a common axis."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -27,19 +28,23 @@ _TALL = 110
 _TOP = 22
 _WIDE = 0.72
 _WIDEST = 0.11
-_MOST_NAMES = 13
+_LABEL = 14
+_LETTERS = 45
+"""That fit beside each other on a phone."""
 _MOST_SHARES = 11
 _SPARK = (120, 26)
 _STRIP = 66
 _STRIP_TALL = 34
-_NAME = 44
 
 
 def columns(items: Sequence[tuple[str, int]], *, title: str) -> Markup:
     """A column for each value of a scale, its name under it and its share over it."""
     total, most = sum(count for _, count in items), max((count for _, count in items), default=0)
     slot, base = 1 / max(1, len(items)), _TOP + _TALL
-    wide, every = min(_WIDE * slot, _WIDEST), -(-len(items) // _MOST_NAMES)
+    wide = min(_WIDE * slot, _WIDEST)
+    # As many names as have room beside each other on a phone.
+    longest = max((len(one_line(name, _LABEL)) for name, _ in items), default=0)
+    every = math.ceil(len(items) * (longest + 1) / _LETTERS)
     parts = [element("line", x1=0, x2="100%", y1=base + 0.5, y2=base + 0.5, stroke=LINE)]
     for place, (name, count) in enumerate(items):
         middle, share = (place + 0.5) * slot, percent(count / total) if total else ""
@@ -54,7 +59,7 @@ def columns(items: Sequence[tuple[str, int]], *, title: str) -> Markup:
             over = "< 1 %" if over == "0 %" else over
             parts.append(_centred(middle, base - tall - 7, over, MUTED))
         if place % every == 0:
-            parts.append(_centred(middle, base + 18, one_line(name, 14)))
+            parts.append(_centred(middle, base + 18, one_line(name, _LABEL)))
     said = listed((name, f"{count:,}") for name, count in items)
     return picture(parts, title=title, description=said, height=base + 24)
 
@@ -102,7 +107,7 @@ def _strip(top: float, file: Strip) -> list[Markup]:
     base, most = top + _STRIP - 8, max(file.counts, default=0)
     slot = 1 / max(1, len(file.counts))
     parts = [
-        words(0, top + 12, one_line(file.name, _NAME - len(file.said) // 2)),
+        words(0, top + 12, one_line(file.name, max(12, _LETTERS - len(file.said)))),
         words("100%", top + 12, file.said, anchor="end", fill=MUTED),
         element("line", x1=0, x2="100%", y1=base, y2=base, stroke=TRACK),
     ]

@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterator, Sequence
 
 from penstock.grade.criterion import Criterion
-from penstock.grade.report_charts import columns, spark
-from penstock.grade.report_findings import FAIR, GOOD
-from penstock.grade.report_spread import Bin, Labels, Numbers
-from penstock.grade.report_survey import Read, Scores, Survey
-from penstock.grade.report_words import mean_of
+from penstock.grade.report.charts import columns, spark
+from penstock.grade.report.findings import ENOUGH, FAIR, GOOD
+from penstock.grade.report.spread import Bin, Labels, Numbers
+from penstock.grade.report.survey import Read, Scores, Survey
+from penstock.grade.report.words import counted, mean_of
 from penstock.grade.results import Grading
 from penstock.grade.rubric import Rubric
+from penstock.grade.scale import NumberScale
 from penstock.reports import (
     Markup,
     badge,
+    bars,
     details,
     figure,
     histogram,
@@ -31,6 +33,8 @@ from penstock.reports.text import cut, escaped, joined
 __all__ = ["agreement", "criteria", "criterion", "readings", "rubric_parts", "totals"]
 
 _LONGEST = 6_000
+_SHORT = 36
+"""Letters that fit under columns on a phone."""
 _NO_GRADES = "There are no grades."
 
 _ALPHA = (
@@ -79,7 +83,7 @@ def criterion(each: Criterion, spread: Numbers | Labels) -> Iterator[Markup | st
         return
     title = f"How {each.name} is spread"
     if isinstance(spread, Labels):
-        yield figure(columns(spread.labels, title=title), f"{spread.count:,} grades")
+        yield figure(_labels(spread, title), f"{spread.count:,} grades")
     elif spread.bins[0].low < spread.bins[0].high:
         yield figure(histogram(_drawn(spread.bins), title=title), _said(spread))
     else:
@@ -111,14 +115,20 @@ def agreement(grading: Grading) -> Iterator[Markup | str]:
         (name, None if alpha is None else f"{alpha:.2f}", *_reliable(alpha))
         for name, alpha in (grading.agreement or {}).items()
     ]
-    yield f"Each text was graded {grading.graders} times."
+    few = ""
+    if (graded := grading.counts["ok"]) < ENOUGH:
+        few = f" With {counted(graded, 'text')}, alpha says little either way."
+    yield f"Each text was graded {grading.graders} times.{few}"
     yield table(["criterion", "alpha", "agreement", "what it says"], rows, numeric=("alpha",))
     yield _ALPHA
 
 
 def rubric_parts(rubric: Rubric) -> Iterator[Markup | str]:
     """What was graded by: as the grader saw it, and the weights, which it did not see."""
-    rows = [(each.name, each.weight, _asked(each), _anchors(each)) for each in rubric.criteria]
+    rows = [
+        (each.name, each.weight if each.counts else None, _asked(each), _anchors(each))
+        for each in rubric.criteria
+    ]
     heads = ["criterion", "weight", "what is looked at", "what grades look like"]
     yield table(heads, rows, numeric=("weight",))
     if rubric.instructions:
@@ -152,6 +162,17 @@ def _reading(rubric: Rubric, row: Read) -> Iterator[Markup | str]:
 def _grade(value: object) -> object:
     """A mean of graders with no more digits than mean anything."""
     return mean_of(value) if isinstance(value, float) else value
+
+
+def _labels(spread: Labels, title: str) -> Markup:
+    """Columns where the names have room under them, else bars."""
+    if sum(len(label) + 1 for label, _ in spread.labels) <= _SHORT:
+        return columns(spread.labels, title=title)
+
+    def shown(count: float) -> str:
+        return f"{count:,.0f} · {percent(count / spread.count)}"
+
+    return bars(spread.labels, title=title, show=shown, limits=(0, spread.count))
 
 
 def _items(spread: Numbers | Labels) -> list[tuple[str, int]]:
@@ -208,7 +229,10 @@ def _anchors(each: Criterion) -> str | None:
 
 def _asked(each: Criterion) -> str:
     words = each.scale.words
-    scale = f"{words[0].upper()}{words[1:]}."
+    if isinstance(each.scale, NumberScale):
+        scale = f"{words[0].upper()}{words[1:]}."
+    else:
+        scale = f"One of: {words}."
     return f"{cut(each.description, _LONGEST)}\n{scale}" if each.description else scale
 
 

@@ -7,19 +7,20 @@ import math
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from penstock.grade.report_spread import Labels, Numbers
-from penstock.grade.report_survey import Survey
-from penstock.grade.report_words import counted, file_names, mean_of
+from penstock.grade.report.spread import Labels, Numbers
+from penstock.grade.report.survey import Survey
+from penstock.grade.report.words import counted, file_names, mean_of
 from penstock.grade.results import Grading
 from penstock.reports.numbers import number, percent
+from penstock.reports.text import cut
 
-__all__ = ["FAIR", "GOOD", "Finding", "findings"]
+__all__ = ["ENOUGH", "FAIR", "GOOD", "Finding", "findings"]
 
 GOOD = 0.8
 FAIR = 0.667
 """Krippendorff's own bounds: below the second one he would draw no conclusion."""
 
-_ENOUGH = 20
+ENOUGH = 20
 """Grades from which on a share means something."""
 _SAME = 0.9
 _AT_END = 0.4
@@ -28,7 +29,8 @@ _EMPTY = 0.05
 _HALF = 0.5
 _FAR = 0.8
 """Standard deviations; by convention a large difference."""
-_MOST_FAR = 5
+_MOST_FILES = 5
+_LONGEST = 300
 _FAILED = 0.01
 
 
@@ -42,16 +44,27 @@ class Finding(NamedTuple):
 
 def findings(grading: Grading, survey: Survey) -> list[Finding]:
     """What is worth a look: what went wrong, then files, then criteria."""
-    found = [*_failures(grading, survey), *_empty(grading), *_far(grading, survey)]
+    found = [*_problems(grading), *_failures(grading, survey)]
+    found += [*_empty(grading), *_far(grading, survey)]
     for criterion in grading.rubric.criteria:
         spread = survey.whole.criteria[criterion.name]
-        if spread.count < _ENOUGH:
+        if spread.count < ENOUGH:
             continue
         if isinstance(spread, Numbers):
             found += _numbers(criterion.name, spread)
         else:
             found += _labels(criterion.name, spread)
     return [*found, *_agreement(grading, survey)]
+
+
+def _problems(grading: Grading) -> Iterator[Finding]:
+    names = file_names([file.path for file in grading.files])
+    bad = [each for each in zip(names, grading.files, strict=True) if each[1].problem]
+    for name, file in bad[:_MOST_FILES]:
+        yield Finding(name, cut(file.problem, _LONGEST), "bad")
+    if (more := len(bad) - _MOST_FILES) > 0:
+        said = "has a problem, told" if more == 1 else "have a problem, told"
+        yield Finding("files", f"{counted(more, 'more file')} {said} under Files", "bad")
 
 
 def _failures(grading: Grading, survey: Survey) -> Iterator[Finding]:
@@ -75,7 +88,7 @@ def _empty(grading: Grading) -> Iterator[Finding]:
         for name, file in zip(names, grading.files, strict=True)
         if file.rows and file.counts.get("empty", 0) / file.rows >= _HALF
     ]
-    for name, share in hollow[:_MOST_FAR]:
+    for name, share in hollow[:_MOST_FILES]:
         yield Finding(name, f"{percent(share)} of its rows have no text: is it the right column?")
     if len(hollow) != len(grading.files):
         yield Finding("rows", f"{percent(empty / rows)} of the rows have no text to grade")
@@ -90,7 +103,7 @@ def _far(grading: Grading, survey: Survey) -> Iterator[Finding]:
         if scores is None or whole.mean is None or scores.total.mean is None:
             continue
         file, others = scores.total, whole.count - scores.total.count
-        if file.count < _ENOUGH or others < _ENOUGH or file.mean is None:
+        if file.count < ENOUGH or others < ENOUGH or file.mean is None:
             continue
         rest = (whole.mean * whole.count - file.mean * file.count) / others
         # Squares of the others: those of all, less the file's own and what lies between the two.
@@ -102,7 +115,7 @@ def _far(grading: Grading, survey: Survey) -> Iterator[Finding]:
             said = f"its mean total is {mean_of(file.mean)}, that of the others {mean_of(rest)}"
             found.append((apart, Finding(name, said)))
     found.sort(key=lambda each: -each[0])
-    yield from (finding for _, finding in found[:_MOST_FAR])
+    yield from (finding for _, finding in found[:_MOST_FILES])
 
 
 def _numbers(name: str, spread: Numbers) -> Iterator[Finding]:
@@ -124,8 +137,8 @@ def _numbers(name: str, spread: Numbers) -> Iterator[Finding]:
                 if end.low != end.high:
                     said = f"{percent(end.count / total)} lie at the {which} end of the scale"
                 yield Finding(name, f"{said}: differences beyond it cannot be seen")
-    used = sum(1 for each in bins if each.count)
-    if len(bins) > 4 and used / len(bins) <= _FEW_VALUES:
+    used = [place for place, each in enumerate(bins) if each.count]
+    if len(bins) > 4 and (used[-1] - used[0] + 1) / len(bins) <= _FEW_VALUES:
         between = f"from {number(spread.low)} to {number(spread.high)}"
         yield Finding(name, f"all scores lie {between}: most of the scale is not used")
 
@@ -138,7 +151,8 @@ def _labels(name: str, spread: Labels) -> Iterator[Finding]:
 
 
 def _agreement(grading: Grading, survey: Survey) -> Iterator[Finding]:
-    for name, alpha in (grading.agreement or {}).items():
+    enough = grading.counts["ok"] >= ENOUGH
+    for name, alpha in (grading.agreement or {}).items() if enough else ():
         if alpha is not None and alpha < FAIR:
             said = "less than chance would give" if alpha < 0 else "do not rely on single grades"
             text = f"the graders agree little (alpha {alpha:.2f}): {said}"

@@ -8,11 +8,11 @@ from os.path import commonpath
 
 from penstock.engine.states import RunState
 from penstock.grade.chunks import ChunkState
-from penstock.grade.report_charts import Strip, strips
-from penstock.grade.report_findings import Finding
-from penstock.grade.report_spread import Labels
-from penstock.grade.report_survey import Scores, Survey
-from penstock.grade.report_words import counted, mean_of, money, resume, shares, span, spent
+from penstock.grade.report.charts import Strip, strips
+from penstock.grade.report.findings import Finding
+from penstock.grade.report.spread import Labels
+from penstock.grade.report.survey import Scores, Survey
+from penstock.grade.report.words import counted, mean_of, money, resume, shares, span, spent
 from penstock.grade.results import STATUSES, FileResult, Grading
 from penstock.reports import (
     Markup,
@@ -82,7 +82,8 @@ def going_on(grading: Grading) -> Iterator[Markup | str]:
             said[-1] = "1 row is not graded yet"
     yield (
         f"{'; '.join(said)}. This command asks for these and for nothing else: what has an "
-        "answer is neither asked nor paid for again."
+        "answer is neither asked nor paid for again. A run made by a Python program is taken up by "
+        "running that program again."
     )
     yield preformatted(resume(grading.run.id))
 
@@ -128,18 +129,18 @@ def _file_table(grading: Grading, survey: Survey, names: Sequence[str]) -> Marku
     ]
     rows = []
     for name, file, scores in zip(names, grading.files, survey.files, strict=True):
-        line: list[object] = [name, file.rows, file.counts.get("ok", 0)]
+        line: list[object] = [name, _state(file), file.rows, file.counts.get("ok", 0)]
         line += [file.counts.get(status, 0) for status in others]
         total = None if scores is None else scores.total
         if has_total:
             line += [_mean(total.mean if total else None), _mean(total.median if total else None)]
             line.append(_mean(total.std if total else None))
         line += [file.tokens] if counted_tokens else []
-        rows.append((*line, _state(file)))
-    heads = ["file", "rows", "graded", *others]
-    heads += ["mean total", "median", "sd"] if has_total else []
+        rows.append(line)
+    heads = ["file", "result", "rows", "graded", *others]
+    heads += ["mean", "median", "sd"] if has_total else []
     heads += ["tokens"] if counted_tokens else []
-    return table([*heads, "result"], rows, numeric=heads[1:])
+    return table(heads, rows, numeric=heads[2:])
 
 
 def _by_criterion(grading: Grading, survey: Survey, names: Sequence[str]) -> Markup:
@@ -166,12 +167,12 @@ def _typical(scores: Scores | None, criterion: str) -> str | None:
     return spread.most[0] if isinstance(spread, Labels) else _mean(spread.mean)
 
 
-def _state(file: FileResult) -> Markup | str:
+def _state(file: FileResult) -> Markup:
     if file.problem:
         return badge("problem", "bad")
     if not file.ok:
         return badge("incomplete", "warn")
-    return file.output.name if file.output is not None else badge("not written", "warn")
+    return badge("done", "good") if file.output is not None else badge("not written")
 
 
 def _strip(scores: Scores) -> str:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import InputError
-from penstock.grade import report_grades as grades
-from penstock.grade import report_run as running
-from penstock.grade.report_findings import Finding, findings
-from penstock.grade.report_survey import Survey, survey
-from penstock.grade.report_text import summary_lines
-from penstock.grade.report_words import file_names
+from penstock.grade.report import grades
+from penstock.grade.report import run as running
+from penstock.grade.report.findings import Finding, findings
+from penstock.grade.report.survey import Survey, survey
+from penstock.grade.report.text import summary_lines
+from penstock.grade.report.words import file_names
 from penstock.grade.results import Grading
 from penstock.reports import Page, details
 from penstock.secret import mask_bytes
