@@ -1,4 +1,4 @@
-"""What the tests of grading runs have in common: files of essays, a rubric, a look at the outputs."""
+"""What the tests of grading runs have in common: essays, a rubric, a look at the outputs."""
 
 from __future__ import annotations
 

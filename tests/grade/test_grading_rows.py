@@ -122,12 +122,12 @@ def test_batch_and_lane_may_both_be_said(
 def test_a_text_that_is_missing_or_blank_is_never_asked(
     grade: Grade, simulator: Simulator, tmp_path: Path
 ) -> None:
-    texts: list[Any] = ["one", None, "", "  \n\t", "\u00a0\u2003", math.nan, "two"]
-    rows: list[dict[str, Any]] = [{"id": n, "text": text} for n, text in enumerate(texts)]
-    rows.append({"id": 7})
+    blank: list[Any] = [None, "", "  \n\t", "\u00a0\u2003", math.nan, [], {}]
+    rows = [{"id": n, "text": text} for n, text in enumerate(["one", *blank, "two"])]
+    rows.append({"id": 9})
     [file] = grade(write_lines(tmp_path / "in.jsonl", rows)).files
-    assert statuses(file.output) == ["ok", *["empty"] * 5, "ok", "empty"]
-    assert file.counts == {"ok": 2, "empty": 6} and file.ok
+    assert statuses(file.output) == ["ok", *["empty"] * 7, "ok", "empty"]
+    assert file.counts == {"ok": 2, "empty": 8} and file.ok
     assert all(row["clarity"] is None for row in read(file.output) if row["status"] == "empty")
     assert sent(simulator) == 2
 
@@ -212,7 +212,7 @@ def test_a_column_that_is_not_there_is_a_problem_of_its_file_alone(
     write_csv(tmp_path / "in" / "a.csv", [{"body": "one", "title": "no"}])
     write_csv(tmp_path / "in" / "b.csv", [good])
     done = grade(tmp_path / "in", **wishes)
-    graded, refused = done.files
+    refused, graded = done.files
     assert graded.ok and refused.path.name == "a.csv" and refused.output is None
     assert told in refused.problem and "body" in refused.remedy
     assert sent(simulator) == 1 and not done.ok
@@ -228,6 +228,26 @@ def test_the_text_is_found_where_there_is_only_one_that_it_can_be(
     done = grade(tmp_path / "in")
     assert [file.problem == "" for file in done.files] == [True, True, False]
     assert sent(simulator) == 2
+
+
+def test_odd_texts_are_graded_or_fail_alone(
+    grade: Grade, bench: Workbench, simulator: Simulator, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.jsonl"
+    texts = [
+        '"\\ud800 half a letter"',
+        '"a \\u0000 b"',
+        '{"a": [1, 2]}',
+        "12",
+        f'"{"x" * 200_000}"',
+    ]
+    path.write_text("".join(f'{{"text": {text}}}\n' for text in texts), "utf-8")
+    done = grade(path)
+    assert statuses(done.files[0].output) == ["failed", "ok", "ok", "ok", "ok"]
+    said = [user_said(body) for body in bodies(bench, done, tmp_path)]
+    for part, text in zip(("a \0 b", '{"a":[1,2]}', "12"), said, strict=False):
+        assert f"\n{part}\n" in text
+    assert sent(simulator) == 4
 
 
 # What fails --------------------------------------------------------------------------------------

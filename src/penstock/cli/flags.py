@@ -65,8 +65,9 @@ def _own_flags(arguments: Sequence[str]) -> frozenset[str]:
     module, _, name = where.partition(":")
     found = getattr(import_module(module), name)
     if not inspect.isfunction(found):  # a group of commands: the second word says which
-        if len(arguments) < 2 or arguments[1] not in found:
+        inner = len(arguments) > 1 and arguments[1] in found
+        found = (found[arguments[1]] if inner else found).default_command
+        if found is None:
             return frozenset(_BY_FLAG)
-        found = found[arguments[1]].default_command
     parameters = inspect.signature(found).parameters
     return frozenset("--" + parameter.replace("_", "-") for parameter in parameters)

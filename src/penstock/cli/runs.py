@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import App, Parameter
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from penstock.engine.workbench import Workbench
     from penstock.generate.filejob import FileJob
     from penstock.generate.schemajob import SchemaJob
+    from penstock.grade.grading import GradeJob
     from penstock.store.batches import BatchRow
+
+    AnyJob: TypeAlias = FileJob | SchemaJob | GradeJob
 
 __all__ = ["app"]
 
@@ -114,7 +117,7 @@ def resume(run: str, /, *, online: Online = False, wait: bool = True, as_json: J
         --no-wait: what has ended is collected, the next batches are submitted,
         and the rest is left for later, with exit code 8.
     """
-    from penstock.cli.jobs import end, watch
+    from penstock.cli.jobs import watch
     from penstock.cli.show import say_stopping
     from penstock.engine.workbench import Workbench
 
@@ -122,13 +125,12 @@ def resume(run: str, /, *, online: Online = False, wait: bool = True, as_json: J
         row = _found(bench, run)
         job = _job(row["spec"])
         if online:
-            job = replace(job, lane="online")
+            job = _asked_online(job)
         with watch(row["kind"], bench) as view:
-            table = job.run(
+            made: Any = job.run(
                 bench, run_id=row["id"], waits=wait, watch=view, on_interrupt=say_stopping
             )
-        where = Path(job.out) if job.out else None
-        return end(table, where, as_json=as_json, online=job.lane == "online")
+        return _end(job, made, bench, as_json=as_json)
 
 
 @app.command
@@ -196,8 +198,12 @@ def _found(bench: Workbench, run: str) -> dict[str, Any]:
     return bench.catalog.run(run)
 
 
-def _job(spec: Mapping[str, Any]) -> FileJob | SchemaJob:
+def _job(spec: Mapping[str, Any]) -> AnyJob:
     """The job that a run of the shell was made of; its one key says which."""
+    if "grade" in spec:
+        from penstock.grade.grading import GradeJob
+
+        return GradeJob.from_spec(spec)
     if "generate" in spec:
         from penstock.generate.schemajob import SchemaJob
 
@@ -205,6 +211,29 @@ def _job(spec: Mapping[str, Any]) -> FileJob | SchemaJob:
     from penstock.generate.filejob import FileJob
 
     return FileJob.from_spec(spec)
+
+
+def _asked_online(job: AnyJob) -> AnyJob:
+    """The same job, asked online."""
+    from penstock.grade.grading import GradeJob
+
+    if isinstance(job, GradeJob):
+        return replace(job, wishes=replace(job.wishes, lane="online"))
+    return replace(job, lane="online")
+
+
+def _end(job: AnyJob, made: Any, bench: Workbench, *, as_json: bool) -> int:
+    """Say how it ended."""
+    from penstock.grade.grading import GradeJob
+
+    if isinstance(job, GradeJob):
+        from penstock.cli.grading import end as end_grading
+
+        return end_grading(made, bench, as_json=as_json)
+    from penstock.cli.jobs import end
+
+    where = Path(job.out) if job.out else None
+    return end(made, where, as_json=as_json, online=job.lane == "online")
 
 
 def _go_on(run: str, batches: Sequence[BatchRow]) -> str:

@@ -34,7 +34,7 @@ from penstock.request import Request
 from penstock.secret import Secret
 from penstock.store.batches import BatchRow, BatchStore, Waiting
 
-__all__ = ["BatchLane", "BatchWish", "Reserve", "batches_of", "endpoint_of"]
+__all__ = ["BatchLane", "BatchWish", "Reserve", "Writing", "batches_of", "endpoint_of"]
 
 _MOST_TRIES = 3
 
@@ -80,6 +80,30 @@ class Reserve:
         self.tokens += tokens
 
 
+class Writing:
+    """Questions in files that are not whole yet, and whose they are: what one lane of a run has
+    written, no other writes as well."""
+
+    def __init__(self) -> None:
+        self.owners: dict[bytes, str] = {}
+        self._closed = asyncio.Event()
+
+    def add(self, key: bytes, lane: str) -> None:
+        self.owners[key] = lane
+
+    def closed(self, spool: Spool) -> None:
+        """Its questions lie in a batch now, or nowhere."""
+        for key in spool.keys:
+            self.owners.pop(key, None)
+        self._closed.set()
+
+    async def until_closed(self, keys: set[bytes]) -> None:
+        """Until none of these is in a file that grows; it ends with the pass of its lane."""
+        while not self.owners.keys().isdisjoint(keys):
+            self._closed.clear()
+            await self._closed.wait()
+
+
 class BatchLane:
     """The batch lane as one run sees it. Used in the engine's loop."""
 
@@ -96,9 +120,10 @@ class BatchLane:
         budget: Budget | None = None,
         part: str = "",
         reserve: Reserve | None = None,
+        writing: Writing | None = None,
     ) -> None:
         """`part`: one of several lanes of a run, each of which sees to its own batches; they share
-        one `reserve`."""
+        one `reserve` and one `writing`."""
         self.id = secrets.token_hex(8)
         self.store = store
         self._station = station
@@ -115,6 +140,8 @@ class BatchLane:
         self._made: set[str] = set()
         self._reserve = reserve or Reserve.of(store, run)
         self._spooled = Reserve()
+        self._writing = writing or Writing()
+        self._elsewhere: set[bytes] = set()
         self._number = len(store.all("WHERE run = ?", (run,)))
 
     def put(self, requests: Sequence[Request], keys: Sequence[bytes]) -> list[Failure]:
@@ -147,7 +174,10 @@ class BatchLane:
             return self._stop.failure
         endpoint = request.endpoint
         spool = self._spools.get(endpoint.connection)
-        if spool is not None and key in spool.keys:
+        owner = self._writing.owners.get(key)
+        if owner is not None:
+            if owner != self.id:
+                self._elsewhere.add(key)
             return _WAITING
         refused = self._hold(request)
         if refused is not None:
@@ -160,7 +190,10 @@ class BatchLane:
                 added = self._new_spool(endpoint).add(request, key)
         except RequestError as error:  # it cannot be asked at this provider
             return Failure(FailureKind.INVALID_REQUEST, str(error))
-        return added if isinstance(added, Failure) else _WAITING
+        if isinstance(added, Failure):
+            return added
+        self._writing.add(key, self.id)
+        return _WAITING
 
     def _hold(self, request: Request) -> Failure | None:
         """Reserve what a question will probably take; the run stops where it does not fit."""
@@ -212,11 +245,13 @@ class BatchLane:
         )
         self.store.add(batch, list(spool.keys))
         self._made.add(batch.id)
+        self._writing.closed(spool)
 
     def abandon(self) -> None:
         """What was spooled and is not yet a batch is written again by the next run."""
         for spool in self._spools.values():
             spool.abandon()
+            self._writing.closed(spool)
         self._spools.clear()
         self._reserve.add(-self._spooled.dollars, -self._spooled.tokens)
         self._spooled = Reserve()
@@ -226,6 +261,7 @@ class BatchLane:
         provider, because nobody waits for them or the run was stopped."""
         for spool in list(self._spools.values()):
             self._close(spool)
+        await self._find_elsewhere()
         wanted = {
             batch.id: batch
             for batch in self.store.open(self._run)
@@ -243,6 +279,14 @@ class BatchLane:
             if isinstance(end, BaseException):
                 raise end
         return all(ends)
+
+    async def _find_elsewhere(self) -> None:
+        """The batches of questions that another lane of this run was about to send."""
+        if self._elsewhere:
+            await self._writing.until_closed(self._elsewhere)
+            found = self.store.find(list(self._elsewhere))
+            self._others.update(each.batch for each in found.values() if each.batch)
+            self._elsewhere.clear()
 
     async def _see_to(self, batch: BatchRow) -> bool:
         stored = endpoint_of(batch)

@@ -26,6 +26,7 @@ __all__ = ["Found", "Input", "Skipped", "found", "mark"]
 
 _MARK = ".penstock-output"
 _JOURNAL = "journal.db"
+_REPORT = ("report.html", "report.json")  # what lies beside the outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _kept_apart(names: list[PurePath], files: list[_File]) -> list[str]:
         if len(places) > 1:
             _lengthen(places, names, files)
     wanted = {str(name).casefold() for name in names}
-    taken: set[str] = set()
+    taken = set(_REPORT)
     return [_numbered(name, taken, wanted) for name in names]
 
 

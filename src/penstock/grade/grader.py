@@ -94,7 +94,9 @@ class Grader:
         failures = [failure for failure in found if isinstance(failure, Failure)]
         undecided = next((f for f in failures if f.kind.undecided), None)
         if undecided is not None or not marks:
-            return Graded(None, "failed", undecided or failures[0])
+            # An endpoint that serves nobody is the reason only where no other was at work.
+            served = next((f for f in failures if not f.kind.stops), failures[0])
+            return Graded(None, "failed", undecided or served)
         several = tuple(m if isinstance(m, Mark) else None for m in found)
         failure = None
         if failures:

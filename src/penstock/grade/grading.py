@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from penstock.endpoint import Endpoint
@@ -36,6 +37,7 @@ from penstock.grade.results import FileResult, Grading
 from penstock.grade.rubric import Rubric
 from penstock.grade.wishes import Wishes
 from penstock.request import merged_params
+from penstock.store.workspace import private_folder
 from penstock.tables import Table
 
 __all__ = ["GradeJob", "grade"]
@@ -120,15 +122,29 @@ class GradeJob:
         named = wishes.models or (None,)
         endpoints = self.endpoints or tuple(bench.endpoint(name) for name in named)
         rubric = Rubric.of(wishes.rubric)
-        for endpoint in endpoints:
+        for number, endpoint in enumerate(endpoints):
             merged_params(endpoint.params, wishes.params)
+            if endpoint in endpoints[:number]:
+                raise InputError(
+                    f"{endpoint.label} is named twice, and would give the same answer twice",
+                    remedy="For several opinions of each grader give graders=2 (--graders 2).",
+                )
         reasks = bench.settings.llm.reasks
         return Grader(rubric, endpoints, wishes.graders, wishes.combine, wishes.params, reasks)
 
     def opened(self, bench: Workbench, folder: Path, *, counts: bool = False) -> Opening:
-        """Every file, read and counted, in a folder of its own; nothing is sent."""
-        limits = Limits.of(self.wishes, bench.settings, used_today(bench))
+        """Every file, read and counted, in a folder of its own. Nothing is sent, and so the
+        limits of files and days do not hold."""
+        limits = Limits.of(self.wishes, bench.settings, 0)._replace(file=None, left_today=None)
         return opened(self.wishes, self.grader(bench), folder, limits, counts=counts)
+
+    def limits(self, bench: Workbench) -> Limits:
+        """How large chunks, files and days may be. The journal is looked through only where a
+        limit of the day asks for it."""
+        first = Limits.of(self.wishes, bench.settings, 0)
+        if first.left_today is None:
+            return first
+        return first._replace(left_today=max(0, first.left_today - used_today(bench)))
 
     def run(
         self,
@@ -177,7 +193,7 @@ class _Going:
         self._wishes = wishes = grading.wishes
         self._grading = grading
         self._grader = grading.grader(bench)
-        self._limits = Limits.of(wishes, bench.settings, used_today(bench))
+        self._limits = grading.limits(bench)
         spec = wishes.spec()
         if grading.endpoints:
             spec["endpoints"] = [endpoint.label for endpoint in grading.endpoints]
@@ -212,11 +228,13 @@ class _Going:
     async def work(self) -> Grading:
         """Everything between the first file and the report."""
         job, wishes = self.job, self._wishes
+        begun = None if self._is_known() else await self._begun()
         with job.open():
             job.engine.budget = self._budget(job.progress)
-            opening = await self._opened()
+            # What the run has asked already is paid for: its budget alone keeps to the day.
+            opening, outputs = begun or await self._opened(self._limits._replace(left_today=None))
+            job.progress.rows_total = sum(file.rows for file in opening.files)
             self._choose_lane(opening)
-            outputs = self._outputs(opening)
             work = Work(
                 job, wishes, self._grader, opening.files, lambda f: self._file(work, f, outputs)
             )
@@ -232,14 +250,32 @@ class _Going:
     def _workers(self) -> int:
         return self._wishes.max_workers or self._bench.settings.batch_processing.max_workers
 
-    async def _opened(self) -> Opening:
+    def _is_known(self) -> bool:
+        """Whether it is taken up again; a new run may have been given its id."""
+        named = self.job.terms.id
+        return bool(named) and self._bench.catalog.find_run(named) is not None
+
+    async def _begun(self) -> tuple[Opening, Outputs | None]:
+        """Open the files of a new run; where something given is wrong, there was no run."""
+        folder = self.job.run.folder
+        self.job.check()
+        new = not folder.exists()
+        private_folder(folder)
+        try:
+            return await self._opened(self._limits)
+        except BaseException:
+            if new:
+                rmtree(folder, ignore_errors=True)
+            raise
+
+    async def _opened(self, limits: Limits) -> tuple[Opening, Outputs | None]:
         folder = self.job.run.folder
 
-        async def work() -> Opening:
-            return opened(self._wishes, self._grader, folder, self._limits)
+        async def work() -> tuple[Opening, Outputs | None]:
+            made = opened(self._wishes, self._grader, folder, limits)
+            return made, self._outputs(made)
 
-        made: Opening = await self.job.station.users.run(work)
-        self.job.progress.rows_total = sum(file.rows for file in made.files)
+        made: tuple[Opening, Outputs | None] = await self.job.station.users.run(work)
         return made
 
     def _choose_lane(self, opening: Opening) -> None:
@@ -254,8 +290,8 @@ class _Going:
         wishes = self._wishes
         if wishes.out is None or wishes.first is not None:  # only to look at
             return None
-        out = Path(wishes.out).expanduser()
-        outputs = Outputs(out, self.job.run.folder, overwrite=wishes.overwrite)
+        folder = self.job.run.folder
+        outputs = Outputs(Path(wishes.out), folder, overwrite=wishes.overwrite)
         outputs.check([file.input for file in opening.files])
         return outputs
 
@@ -282,11 +318,12 @@ class _Going:
         if outputs is None:
             return made
         path = outputs.path(file.input)
+        names = list(work.columns)  # a table without rows has none
+        ours = outputs.may_replace(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            names = list(work.columns)  # a table without rows has none
-            written = write(file.staged, scores, names, path, overwrite=outputs.may_replace(path))
-            outputs.wrote(path)
+            with outputs.writing(path):
+                written = write(file.staged, scores, names, path, overwrite=ours)
         except (PenstockError, OSError) as error:
             message = getattr(error, "message", str(error))
             return replace(made, problem=f"it could not be written: {message}")
@@ -300,7 +337,7 @@ class _Going:
                 if done.number not in self._results:
                     await self._file(work, done, outputs)
         failures: Table = await job.station.users.run(work.close)
-        job.progress.rows_failed += len(opening.refused)
+        self._count_problems(opening)
         trouble = job.end(failures, work.left_waiting)
         grading = Grading(
             self._grader.rubric,
@@ -327,18 +364,29 @@ class _Going:
         made = [*self._results.values(), *map(_refused, opening.refused)]
         return tuple(sorted(made, key=lambda file: order[file.path]))
 
+    def _count_problems(self, opening: Opening) -> None:
+        """Files that were not graded or not written, and rows over the limit, failed as well."""
+        progress, results = self.job.progress, self._results.values()
+        skipped = sum(result.counts.get("skipped", 0) for result in results)
+        progress.rows_done += skipped
+        progress.rows_failed += skipped + len(opening.refused)
+        progress.rows_failed += sum(bool(result.problem) for result in results)
+
     async def _reported(self, grading: Grading, outputs: Outputs) -> Grading:
         from penstock.grade.report import write_report
 
-        path = outputs.out / "report.html"
-        ours = outputs.may_replace(path) or not path.exists()
-        report = write_report(grading, outputs.out, overwrite=ours)
-        outputs.wrote(report, report.with_suffix(".json"))
+        ours = all(outputs.may_replace(path) for path in outputs.report if path.exists())
+        try:
+            with outputs.writing(*outputs.report):
+                report = write_report(grading, outputs.out, overwrite=ours)
+        except (PenstockError, OSError) as error:
+            message = getattr(error, "message", str(error))
+            return replace(grading, problem=f"the report could not be written: {message}")
         return replace(grading, report=report)
 
     def _tidy(self, opening: Opening) -> None:
-        """The copies of the inputs go when nothing is left to do."""
-        if self.job.run.state == RunState.COMPLETED:
+        """The copies of the inputs go when nothing is left to do, or to look at."""
+        if self.job.run.state == RunState.COMPLETED and self._wishes.first is None:
             for file in opening.files:
                 with suppress(OSError):
                     file.staged.remove()

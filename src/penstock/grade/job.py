@@ -14,7 +14,7 @@ from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.engine.batch import BatchLane, Reserve
+from penstock.engine.batch import BatchLane, Reserve, Writing
 from penstock.engine.engine import Engine
 from penstock.engine.job import Job
 from penstock.engine.outlet import Outlet
@@ -71,6 +71,7 @@ class Work:
         self._owner = {number: work for work in self.files for number in work.chunks}
         self._left = deque(range(len(self.chunks)))
         self._reserve: Reserve | None = None
+        self._writing: Writing | None = None
         self.left_waiting = 0
         """Rows whose answers lie in batches for which nobody here waits."""
         self.agreement = {
@@ -90,6 +91,7 @@ class Work:
                 store = BatchStore(self._job.terms.bench.workspace.batches)
                 stack.callback(store.close)
                 self._reserve = Reserve.of(store, self._job.run.id)
+                self._writing = Writing()
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(min(workers, len(self._left))):
                     tasks.create_task(self._serve(store))
@@ -149,9 +151,10 @@ class Work:
             return
         why = f"no row succeeded: {outcome.why}"
         self.chunks.fail(chunk.number, why)
-        if outcome.stops:  # an endpoint serves nobody: that is told, and nothing more is begun
-            self._left.clear()
-        elif self._wishes.halt_on_chunk_failure:
+        progress = self._job.progress
+        if outcome.stops and progress.rows_done <= progress.rows_failed:
+            self._left.clear()  # an endpoint serves nobody: that is told, and no more is begun
+        elif outcome.stops or self._wishes.halt_on_chunk_failure:
             name = self._owner[chunk.number].file.input.path.name
             rows = f"rows {chunk.start + 1:,} to {chunk.stop:,}"
             self._job.engine.stop.throw(
@@ -183,6 +186,7 @@ class Work:
             budget=engine.budget,
             part=f"chunk{chunk.number:04d}",
             reserve=self._reserve,
+            writing=self._writing,
         )
         stack.callback(engine.lane.abandon)
         return engine
@@ -308,7 +312,9 @@ class Work:
         return work.scores.close()
 
     async def close(self) -> Table:
-        """In the user thread: the table of failures."""
+        """In the user thread: the table of failures. Files that wait for batches are left."""
+        for work in self.files:
+            work.scores.abort()
         return self._failures.close()
 
     def abort(self) -> None:

@@ -94,13 +94,17 @@ def opened(
         file = opener.open(source)
         if isinstance(file, OpenFile):
             made.files.append(file)
-        elif wishes.on_file_error == "halt":
+        elif wishes.on_file_error == "halt" and not isinstance(file, _LeftOut):
             raise InputError(_told(file), remedy=file.remedy)
         else:
             made.refused.append(file)
     if not made.files:
         raise _nothing(made.refused)
     return made
+
+
+class _LeftOut(Unreadable):
+    """A file over a limit, where such files are to be left out: that is no error."""
 
 
 class _Opener:
@@ -198,7 +202,7 @@ class _Opener:
                 f"{source.path}: {over}",
                 remedy=f"{remedy} --on-over-limit skip leaves such files out.",
             )
-        return Unreadable(source.path, over, remedy)
+        return _LeftOut(source.path, over, remedy)
 
 
 def _stages(folder: Path) -> dict[str, Path]:

@@ -68,10 +68,12 @@ class Grading:
     failures: Table | None = None
     """Every row that failed: file, row, kind, message."""
     report: Path | None = None
+    problem: str = ""
+    """Why there is no report, where there should be one."""
 
     @property
     def ok(self) -> bool:
-        return all(file.ok for file in self.files)
+        return not self.problem and all(file.ok for file in self.files)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -70,4 +70,6 @@ def _blank(value: Any) -> bool:
     """Whether there is nothing to grade: a missing cell is not the text "nan"."""
     if value is None or (isinstance(value, float) and value != value):
         return True
+    if isinstance(value, list | dict):
+        return not value
     return isinstance(value, str) and not value.strip()

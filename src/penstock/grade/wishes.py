@@ -11,6 +11,7 @@ from typing import Any, Literal
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
 from penstock.errors import InputError
+from penstock.tables.files import FORMATS
 
 __all__ = ["Combine", "OnFileError", "OnOverLimit", "Wishes"]
 
@@ -68,6 +69,10 @@ class Wishes:
                 )
         if self.budget is not None and not _is_amount(self.budget):
             raise InputError(f"budget is {self.budget!r}; an amount of dollars is wanted")
+        if self.output_format is not None and self.output_format not in FORMATS:
+            raise InputError(
+                f"output_format is {self.output_format!r}", remedy=f"Allowed: {', '.join(FORMATS)}."
+            )
         if self.column is not None and self.template is not None:
             raise InputError("column and template are both given", remedy="Give one of them.")
         if self.chunks is not None and self.row_limit is not None:
