@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check tests tests-half tests-rest browser soak format clean
+.PHONY: demo test check tests tests-shell tests-jobs tests-rest browser soak format clean
 
 demo: $(VENV)/.core
 	$(BIN)/penstock demo
 
-test: check tests
+# The checks and three parts of the tests side by side: much of the time a test waits for a process
+# of its own.
+test: $(VENV)/.test browser
+	$(MAKE) -j4 --output-sync=target check tests-shell tests-jobs tests-rest
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -17,16 +20,19 @@ check: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two halves side by side: much of the time a test waits for a process of its own.
-HALF := cli docs generate
+SHELL_TESTS := cli docs
+JOB_TESTS := generate grade
 tests: $(VENV)/.test browser
-	$(MAKE) -j2 --output-sync=target tests-half tests-rest
+	$(MAKE) -j3 --output-sync=target tests-shell tests-jobs tests-rest
 
-tests-half:
-	$(BIN)/python -m pytest $(HALF:%=tests/%)
+tests-shell:
+	$(BIN)/python -m pytest $(SHELL_TESTS:%=tests/%)
+
+tests-jobs:
+	$(BIN)/python -m pytest $(JOB_TESTS:%=tests/%)
 
 tests-rest:
-	$(BIN)/python -m pytest tests $(HALF:%=--ignore=tests/%)
+	$(BIN)/python -m pytest tests $(SHELL_TESTS:%=--ignore=tests/%) $(JOB_TESTS:%=--ignore=tests/%)
 
 # Pages are looked at in the system's Chromium; where it cannot be had, those tests say so and skip.
 browser:

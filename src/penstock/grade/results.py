@@ -66,7 +66,7 @@ class Grading:
     skipped: tuple[tuple[Path, str], ...] = ()
     """Files in the given folders that are no tables, and why."""
     failures: Table | None = None
-    """Every row that failed: file, row, kind, message."""
+    """Every row that failed, or that only some of its graders graded: file, row, kind, message."""
     report: Path | None = None
     problem: str = ""
     """Why there is no report, where there should be one."""
