@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.endpoint import Endpoint
 from penstock.engine.structured import ask_structured
@@ -43,8 +43,6 @@ Rubric:
 Scale: {kind} from {low:g} (worst) to {high:g} (best).
 Give your reason first, in a few sentences, and then the score."""
 _OPENING = "The code of the tags is {code}."
-_CLOSING = "Judge the answer by the rubric now."
-_OWN = ("question", "target", "answer")
 
 
 class LlmJudge(JudgeMetric):
@@ -59,6 +57,9 @@ class LlmJudge(JudgeMetric):
 
     name = "llm_judge"
     summary = "A score by a language model that follows a rubric."
+    shows: ClassVar[tuple[str, ...]] = ("question", "target", "answer")
+    """What the judge is shown without a template, as far as it is there."""
+    closing: ClassVar[str] = "Judge the answer by the rubric now."
 
     def __init__(
         self,
@@ -85,10 +86,32 @@ class LlmJudge(JudgeMetric):
         self.reasks = reasks
         merged_params(endpoint.params, self.params)  # names that may not be given are told now
         self.needs = self._found_needs()
-        self._schema = _schema(self.scale, whole=whole)
+        self._schema = self.form()
+        self._system = self.told()
+
+    # What another kind of judge does otherwise -------------------------------------------------
+
+    def told(self) -> str:
+        """The system prompt."""
         low, high = self.scale
-        kind = "whole numbers" if whole else "numbers"
-        self._system = _SYSTEM.format(rubric=self.rubric, kind=kind, low=low, high=high)
+        kind = "whole numbers" if self.whole else "numbers"
+        return _SYSTEM.format(rubric=self.rubric, kind=kind, low=low, high=high)
+
+    def form(self) -> AnswerSchema:
+        """The form of the judge's answer."""
+        return _schema(self.scale, whole=self.whole)
+
+    def read(self, value: Any) -> Score:
+        """What the judge's answer, which fits its form, comes to."""
+        raw, (low, high) = float(value["score"]), self.scale
+        return Score(
+            (raw - low) / (high - low),
+            reason=value["reason"],
+            extracted=f"{raw:g}",
+            parts=(raw,),
+        )
+
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -118,20 +141,17 @@ class LlmJudge(JudgeMetric):
         )
 
     async def verdict(self, engine: Engine, answer: str, sample: Sample, draw: int) -> Score:
-        asked = self.request(answer, sample, draw)
-        found = await ask_structured(engine, asked, reasks=self.reasks)
+        return await self.asked(engine, self.request(answer, sample, draw))
+
+    async def asked(self, engine: Engine, request: Request) -> Score:
+        """What the judge says to one question."""
+        found = await ask_structured(engine, request, reasks=self.reasks)
         if isinstance(found, Failure):
             why = f"the judge gave no score: {found.kind}: {found.message}"
             return Score.error(why, found.kind)
         if found.answer.refused:
             return Score.refused("the judge refused to judge")
-        raw, (low, high) = float(found.value["score"]), self.scale
-        return Score(
-            (raw - low) / (high - low),
-            reason=found.value["reason"],
-            extracted=f"{raw:g}",
-            parts=(raw,),
-        )
+        return self.read(found.value)
 
     def overall(self, scores: Sequence[Score]) -> dict[str, float]:
         """The mean on the judge's own scale."""
@@ -149,7 +169,7 @@ class LlmJudge(JudgeMetric):
         """The user's message: every text of the sample between tags of its own."""
         texts = _texts(answer, sample)
         if self.template is None:
-            texts = {name: texts[name] for name in _OWN if name in texts}
+            texts = {name: texts[name] for name in self.shows if name in texts}
         else:
             self.template.check(texts)
             texts = {name: texts[name] for name in self.template.names}
@@ -159,7 +179,7 @@ class LlmJudge(JudgeMetric):
             for name, each in texts.items()
         }
         body = "\n\n".join(shown.values()) if self.template is None else self.template.fill(shown)
-        return f"{_OPENING.format(code=code)}\n\n{body}\n\n{_CLOSING}"
+        return f"{_OPENING.format(code=code)}\n\n{body}\n\n{self.closing}"
 
 
 def _texts(answer: str, sample: Sample) -> dict[str, list[str]]:

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["NEEDS_TARGET", "Direction", "JudgeMetric", "Measured", "Metric", "Need"]
 
 Direction: TypeAlias = Literal["higher", "lower"]
-Need: TypeAlias = Literal["target", "question", "judge", "embedding"]
+Need: TypeAlias = Literal["target", "question", "judge", "embedding", "facts"]
 Measured: TypeAlias = Score | float | bool
 
 NEEDS_TARGET: frozenset[Need] = frozenset({"target"})
-_NEEDS = frozenset({"target", "question", "judge", "embedding"})
+_NEEDS = frozenset({"target", "question", "judge", "embedding", "facts"})
 _SLACK = 1e-9
 
 

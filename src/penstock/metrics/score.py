@@ -38,6 +38,8 @@ class Sample(msgspec.Struct, frozen=True, gc=False):
     """The whole row, for the templates of judges."""
     refused: bool = False
     """The model, or its provider's filter, declined to answer."""
+    facts: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """What was counted while the answer was made, by name: `latency`, `cost`, `output_tokens`."""
 
     @property
     def targets(self) -> tuple[str, ...]:
