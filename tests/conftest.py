@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from penstock import logs
 from penstock.engine.workbench import close
@@ -13,6 +14,10 @@ from penstock.simulator import Simulator
 
 _FOREIGN = ("PENSTOCK_", "OPENAI_", "AZURE_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "SSL_CERT")
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE")
+
+# Enough to notice; a property of one's own is tried with more by `--hypothesis-profile default`.
+settings.register_profile("suite", max_examples=40)
+settings.load_profile("suite")
 
 
 @pytest.fixture(autouse=True)
