@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     _YamlMark = yaml.Mark | _yaml.Mark
 
-__all__ = ["LARGEST", "Document", "Place", "parse", "read"]
+__all__ = ["LARGEST", "Document", "Place", "parse", "read", "resolved"]
 
 LARGEST = 1 << 20
 _DEEPEST = 64
@@ -213,7 +213,7 @@ class _Builder:
         value = event.value
         if event.implicit[0]:
             try:
-                value = _resolved(event.value, self._numbers)
+                value = resolved(event.value, self._numbers)
             except ValueError:
                 self._note(place, f"a number of {len(event.value)} digits is too long")
         self._put(value, place, {})
@@ -246,7 +246,8 @@ def _place(mark: _YamlMark | None) -> Place:
     return Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
 
 
-def _resolved(text: str, numbers: bool) -> Any:
+def resolved(text: str, numbers: bool = True) -> Any:
+    """What a text without quotes means."""
     if text in _WORDS:
         return _WORDS[text]
     if not numbers:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 from penstock import errors, outcome
@@ -22,7 +23,7 @@ from penstock.simulator.faults import KINDS
 from penstock.simulator.scripts import SCRIPTS
 from penstock.simulator.settings import FIXED_AT_START, SimulatorSettings
 from penstock.testing import ABILITIES
-from tests.docs import provider_tables
+from tests.docs import metric_tables, provider_tables
 from tests.docs.pages import PAGES
 
 __all__ = ["TABLES", "renewed"]
@@ -184,6 +185,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "simulator-batch-faults": simulator_batch_faults,
     "simulator-faults": simulator_faults,
     "scripted-models": scripted_models,
+    **{name: partial(metric_tables.family, name) for name in metric_tables.FAMILIES},
 }
 
 

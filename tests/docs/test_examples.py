@@ -14,8 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from penstock.bench.objects import Cookbook, Dataset, Recipe, Template
+from penstock.documents.models import Model
 from penstock.generate.spec import load
 from penstock.grade.rubric import Rubric
+from penstock.redteam.objective import ObjectiveSet
 from penstock.settings import SETTINGS, Settings
 from penstock.simulator import Simulator
 from penstock.tokens import PriceList
@@ -23,6 +26,14 @@ from penstock.yamlfile import parse
 from tests.docs.console import Console, commands
 from tests.docs.pages import PAGES, ROOT, Block, blocks
 
+# The objects of the library, by a key that only they have.
+_OBJECTS: dict[str, type[Model]] = {
+    "recipes": Cookbook,
+    "datasets": Recipe,
+    "examples": Dataset,
+    "template": Template,
+    "objectives": ObjectiveSet,
+}
 _SECTIONS = {setting.section for setting in SETTINGS}
 _EXECUTED = {"python", "console", "yaml"}
 _SHOWN = {"text", "make"}
@@ -132,6 +143,9 @@ def test_the_yaml_examples_are_understood(block: Block, tmp_path: Path) -> None:
     elif "columns" in data:
         (tmp_path / "dataset.yaml").write_text(block.text)
         load(tmp_path / "dataset.yaml")
+    elif model := next((m for key, m in _OBJECTS.items() if key in data), None):
+        (tmp_path / "object.yaml").write_text(block.text)
+        model.load(tmp_path / "object.yaml")
     elif "criteria" in data:
         (tmp_path / "rubric.yaml").write_text(block.text)
         Rubric.load(tmp_path / "rubric.yaml")

@@ -12,6 +12,7 @@ from cyclopts import App
 
 import penstock
 from penstock.cli.app import COMMANDS
+from tests.docs import metric_tables
 from tests.docs.pages import PAGES, ROOT, anchors, links
 from tests.docs.tables import TABLES, renewed
 
@@ -47,6 +48,13 @@ def test_every_public_name_is_in_the_docs(name: str) -> None:
     if name[0].isupper():
         said += rf"|\b{name}\b"
     assert re.search(said, _TEXT)
+
+
+def test_every_metric_stands_in_one_table() -> None:
+    made = "".join(metric_tables.family(name) for name in metric_tables.FAMILIES)
+    begun = [line.partition(" | ")[0] for line in made.splitlines()]
+    for name in metric_tables.registered():
+        assert begun.count(f"| `{name}`") == 1, f"give {name} a family in metric_tables.py"
 
 
 @pytest.mark.parametrize("command", list(_commands()))

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 import penstock
 from penstock.engine.workbench import Workbench
+from penstock.errors import InputError
 from penstock.generate.columns import column
 from penstock.generate.rules import Check
 from penstock.generate.samplers import sample
@@ -235,6 +236,22 @@ def test_rules_are_checks_that_are_data(schema: Schema, gen: Gen) -> None:
         assert said == (why and f"made once and refused: {why}"), rules
     numbers = {"x": column(sample.range(0, 20), check={"least": 5, "most": 9}, tries=100)}
     assert set(schema(numbers, 60).generate()["x"]) == {5, 6, 7, 8, 9}
+
+
+def test_a_pattern_reads_to_the_end_but_for_a_line_break() -> None:
+    check = Check.of({"matches": r"\?$"})
+    assert check is not None
+    assert check.problem("Is it?") is check.problem("Is it?\n") is None
+    assert check.problem("Is it?\nNo") == r"it does not match \?$"
+
+
+@pytest.mark.timeout(10)
+def test_no_pattern_holds_up_the_work() -> None:
+    check = Check.of({"matches": r"^(a+)+$"})
+    assert check is not None
+    assert check.problem("a" * 50_000 + "!")
+    with pytest.raises(InputError, match=r"(?s)check: matches: .*Look-around"):
+        Check.of({"matches": r"(?=a)"})
 
 
 VALUES = st.recursive(

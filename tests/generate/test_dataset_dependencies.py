@@ -203,7 +203,7 @@ def test_columns_that_there_would_be_twice(schema: Schema, gen: Gen) -> None:
 def test_more_rows_than_a_source_has(schema: Schema, gen: Gen) -> None:
     data = [{"x": n} for n in range(10)]
     columns = {"x": sample.from_dataset(data, "x", replace=False), "y": gen()("{x}")}
-    for options in ({}, {"until": 2, "most": 11}, {"until": 2}):
+    for options in ({}, {"until": 2, "most": 11}, {"until": 11}):
         refused(schema(columns, 11, **options).generate, "the data has 10 and replace=False")
     refused(lambda: list(schema(columns, 11).stream()), "the data has 10")
     wrong = {"x": sample.from_dataset(data, "y"), "z": gen()("a")}

@@ -11,8 +11,10 @@ import pytest
 import penstock
 from penstock.endpoint import Endpoint
 from penstock.engine.workbench import Workbench
-from penstock.errors import ProcessingError
+from penstock.errors import InputError, ProcessingError
 from penstock.generate.samplers import sample
+from penstock.generate.schemajob import SchemaJob
+from penstock.generate.spec import load
 from penstock.simulator import Simulator
 from penstock.tables import Table
 from tests.generate.schema_kit import Gen, Schema, plain, sent
@@ -206,3 +208,43 @@ def test_the_reason_is_in_the_run_that_is_kept(schema: Schema, bench: Workbench)
     again = Table.open(Path(table.run.folder) / "dataset.arrow")
     assert again["n"] == [0]
     assert not list(Path(table.run.folder).glob("*.part")), "nothing half-written is left"
+
+
+# Data that has an end -----------------------------------------------------------------------------
+
+TWENTY = [{"n": number} for number in range(20)]
+
+
+def test_of_data_that_is_drawn_once_only_what_is_wanted_must_be_there(schema: Schema) -> None:
+    source = sample.from_dataset(TWENTY, replace=False)
+    table = schema({"n": source["n"]}, until=8, check=lambda n: n % 2 == 0).generate()
+    assert len(table) == 8
+    assert len(set(table["n"])) == 8 and all(n % 2 == 0 for n in table["n"])
+    with pytest.raises(InputError, match="21 rows were asked for, but the data has 20"):
+        schema({"n": source["n"]}, until=21).generate()
+
+
+def test_where_the_data_ends_nothing_more_is_asked(
+    schema: Schema, gen: Gen, simulator: Simulator, bench: Workbench
+) -> None:
+    source = sample.from_dataset(TWENTY, replace=False)
+    columns = {"n": source["n"], "x": gen("simulated-echo")("a word")}
+    table = schema(columns, until=15, check=lambda n: n % 2 == 0).generate()
+    assert (len(table), table.run.state) == (10, "stopped")
+    assert sent(simulator) == 20, "one for each row that there is"
+    assert {each["kind"] for each in table.failures} == {"rejected"}
+    [run] = bench.catalog.all_runs()
+    assert run["message"] == "10 of 15 rows were accepted of 20 (10 rejected)"
+
+
+def test_a_file_may_ask_for_accepted_rows_of_data_that_has_an_end(
+    tmp_path: Path, bench: Workbench
+) -> None:
+    (tmp_path / "words.csv").write_text("word\nriver\nlake\nsea\n")
+    drawn = "{file: words.csv, column: word, replace: false}"
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(f"until: 2\ncolumns:\n  w: {{from_dataset: {drawn}}}\n")
+    assert len(SchemaJob(load(spec)).run(bench)) == 2
+    spec.write_text(f"until: 4\ncolumns:\n  w: {{from_dataset: {drawn}}}\n")
+    with pytest.raises(InputError, match=r"spec.yaml:3: w: 4 rows were asked for.* has 3"):
+        SchemaJob(load(spec)).run(bench)

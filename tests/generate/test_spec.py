@@ -188,13 +188,15 @@ FORMS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "metrics": (
         "a: {choice: [sea, sky]}\n  b: {choice: [sea, spa]}\n  c: {edit_similarity: [a, b]}\n"
         "  d: {exact_match: {answer: a, target: b}}\n"
-        "  e: {metric: bleu, answer: a, target: b, params: {lowercase: true}}",
+        "  e: {metric: bleu, answer: a, target: b, params: {lowercase: true}}\n"
+        "  f: {metric: choice, answer: a, target: b, params: {missing: wrong}}",
         lambda: {
             "a": sample.choice(["sea", "sky"]),
             "b": sample.choice(["sea", "spa"]),
             "c": eval.edit_similarity("a", "b"),
             "d": eval.exact_match("a", "b"),
             "e": eval.bleu("a", "b", lowercase=True),
+            "f": eval.metric("choice", "a", "b", missing="wrong"),
         },
     ),
 }  # fmt: skip
@@ -478,6 +480,14 @@ MISTAKES: dict[str, tuple[str, int, list[str]]] = {
         "columns:\n  a: x\n  b: {bleu: {answer: a, target: a, lower: true}}\n", 3, ["lower"],
     ),
     "a judge as a metric": ("columns:\n  a: x\n  b: {llm_judge: [a]}\n", 3, ["judge: {"]),
+    "another judge": ("columns:\n  a: x\n  b: {relevance: [a]}\n", 3, ["judge: {"]),
+    "a judge by its name": (
+        "columns:\n  a: x\n  b: {metric: pairwise, answer: a}\n", 3, ["judge: {"],
+    ),
+    "what an answer took": ("columns:\n  a: x\n  b: {latency: a}\n", 3, ["latency", "no column"]),
+    "a metric with the name of a sampler": (
+        "columns:\n  a: x\n  b: {choice: {answer: a, target: a}}\n", 3, ["metric: choice"],
+    ),
     "an unknown model": (
         "models: {writer: simulated}\ncolumns:\n  a: {prompt: x, model: writr}\n",
         3,
@@ -497,7 +507,7 @@ MISTAKES: dict[str, tuple[str, int, list[str]]] = {
     "an address that is none": (
         "columns: {a: 1}\nmodels:\n  w: {model: x, base_url: 'ftp://x'}\n", 3, ["models.w"],
     ),
-    "not a number": ("columns:\n  a:\n    choice:\n      - 1\n      - .nan\n", 5, ["a.choice.1"]),
+    "not a number": ("columns:\n  a:\n    choice:\n      - 1\n      - .nan\n", 5, ["a.choice.2"]),
     "a number too large": (f"columns:\n  a: {10**25}\n", 2, ["64 bits"]),
 }  # fmt: skip
 

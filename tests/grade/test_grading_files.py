@@ -6,6 +6,8 @@ import asyncio
 import fcntl
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -405,3 +407,23 @@ def test_without_a_folder_for_outputs_only_the_scores_are_given(
     assert done.files[0].output is None and done.report is None
     assert done.files[0].scores["status"] == ["ok", "ok"]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.csv", "home"]
+
+
+# Many files ---------------------------------------------------------------------------------------
+
+
+def test_a_folder_of_more_files_than_may_be_open_at_once_is_graded(tmp_path: Path) -> None:
+    for number in range(120):
+        write_csv(tmp_path / "in" / f"{number:03d}.csv", essays(2, word=f"w{number}"))
+    root = Path(__file__).parents[2]
+    home = {"PENSTOCK_HOME": str(tmp_path / "home"), "PENSTOCK_STORAGE_DURABILITY": "fast"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.grade.grade_many", tmp_path / "in", tmp_path / "out", "64"],
+        env={**os.environ, **home, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "240"
+    assert len(list((tmp_path / "out").glob("*.csv"))) == 120

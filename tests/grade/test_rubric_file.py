@@ -150,7 +150,7 @@ def test_a_file_without_a_name_is_called_after_itself(tmp_path: Path) -> None:
         ("criteria:\n x:\n  scale: [0, 1]\n  weight: -1", "4: criteria.x.weight", ["-1"]),
         ("criteria:\n x: {scale: [0, 1], weight: 0}", "1: criteria", ["all weights are 0"]),
         ("criteria:\n x:\n  scale: [0, 1]\n  anchors:\n   2: y", "5: criteria.x.anchors.2",
-         ["2 is not on the scale", "0 (lowest) to 1"]),
+         ["it is not on the scale", "0 (lowest) to 1"]),
         ("criteria:\n x:\n  scale: [0, 1]\n  anchors:\n   low: y", "5: criteria.x.anchors.low",
          ["'low' is no number"]),
         ("criteria:\n x:\n  scale: [0, 1]\n  anchors:\n   1: y\n   1.0: z",

@@ -1,18 +1,20 @@
-"""The names of the built-in metrics, and where their entry points point."""
+"""The names of the built-in metrics, and where their entry points point, as the package says."""
 
 from __future__ import annotations
 
-BUILT_IN = {
-    "bleu": "penstock.metrics.overlap:Bleu",
-    "chrf": "penstock.metrics.overlap:Chrf",
-    "contains": "penstock.metrics.text:Contains",
-    "edit_distance": "penstock.metrics.text:EditDistance",
-    "edit_similarity": "penstock.metrics.text:EditSimilarity",
-    "exact_match": "penstock.metrics.text:ExactMatch",
-    "llm_judge": "penstock.metrics.judge:LlmJudge",
-    "rouge1": "penstock.metrics.rouge:Rouge1",
-    "rouge2": "penstock.metrics.rouge:Rouge2",
-    "rougeL": "penstock.metrics.rouge:RougeL",
-    "rougeLsum": "penstock.metrics.rouge:RougeLsum",
-    "semantic_similarity": "penstock.metrics.semantic:SemanticSimilarity",
+import tomllib
+from pathlib import Path
+
+__all__ = ["BUILT_IN", "JUDGES"]
+
+_PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+BUILT_IN: dict[str, str] = _PROJECT["project"]["entry-points"]["penstock.metrics"]
+JUDGES = {
+    "correctness",
+    "faithfulness",
+    "llm_judge",
+    "pairwise",
+    "refusal_judge",
+    "relevance",
+    "safety_judge",
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 import penstock
-from penstock import plugins
+from penstock import metrics, plugins
 from penstock.errors import InputError, NotFoundError
 from penstock.metrics import (
     Bleu,
@@ -145,8 +148,23 @@ def test_every_built_in_metric_is_where_its_entry_point_says(name: str, where: s
     assert "\n" not in made.summary
 
 
+def test_every_metric_that_is_written_is_registered_and_shown_by_the_face() -> None:
+    written = {
+        f"{thing.__module__}:{thing.__name__}"
+        for room in pkgutil.iter_modules(metrics.__path__, f"{metrics.__name__}.")
+        for thing in vars(import_module(room.name)).values()
+        if inspect.isclass(thing) and issubclass(thing, Metric) and thing.__module__ == room.name
+        if not inspect.isabstract(thing) and not thing.__name__.startswith("_")
+    }
+    bases = {f"penstock.metrics.judges:{name}" for name in ("RubricJudge", "VerdictJudge")}
+    written -= bases | {"penstock.metrics.function:FunctionMetric"}
+    assert written == set(BUILT_IN.values())
+    assert {where.partition(":")[2] for where in BUILT_IN.values()} <= set(metrics.__all__)
+    assert list(BUILT_IN) == sorted(BUILT_IN)
+
+
 def test_a_built_in_metric_is_found_by_its_name() -> None:
-    penstock.register("metric", "bleu", EntryPoint("bleu", BUILT_IN["bleu"], "x").load())
+    assert set(BUILT_IN) <= set(metric_names())
     assert find_metric("bleu", order=2) == Bleu(order=2)
     with pytest.raises(InputError, match="order of bleu is 0"):
         find_metric("bleu", order=0)

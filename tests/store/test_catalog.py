@@ -226,14 +226,14 @@ def test_an_older_catalog_is_brought_forward(path: Path, monkeypatch: pytest.Mon
     old.close()
 
     def second(connection: sa.Connection) -> None:
-        connection.execute(sa.text("CREATE TABLE bookmarks (name TEXT)"))
+        connection.execute(sa.text("CREATE TABLE notes (name TEXT)"))
 
     monkeypatch.setattr("penstock.store.catalog.MIGRATIONS", (*MIGRATIONS, second))
     for _ in range(2):
         new = Catalog(path)
         assert new.run("a")["kind"] == "bench"
         new.close()
-    sql(path, "INSERT INTO bookmarks VALUES ('x')")
+    sql(path, "INSERT INTO notes VALUES ('x')")
 
 
 def test_a_migration_that_fails_leaves_the_catalog_as_it_was(
@@ -242,7 +242,7 @@ def test_a_migration_that_fails_leaves_the_catalog_as_it_was(
     Catalog(path).close()
 
     def second(connection: sa.Connection) -> None:
-        connection.execute(sa.text("CREATE TABLE bookmarks (name TEXT)"))
+        connection.execute(sa.text("CREATE TABLE notes (name TEXT)"))
         raise RuntimeError("power cut")
 
     monkeypatch.setattr("penstock.store.catalog.MIGRATIONS", (*MIGRATIONS, second))
@@ -251,7 +251,7 @@ def test_a_migration_that_fails_leaves_the_catalog_as_it_was(
     monkeypatch.undo()
     Catalog(path).close()
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        sql(path, "INSERT INTO bookmarks VALUES ('x')")
+        sql(path, "INSERT INTO notes VALUES ('x')")
 
 
 def test_a_newer_catalog_is_refused_by_name(path: Path) -> None:
@@ -293,7 +293,7 @@ def test_any_flipped_bit_is_a_store_error_or_nothing(path: Path) -> None:
     whole = path.read_bytes()
     dice = random.Random(8)
     said = 0
-    for place in range(0, len(whole), 67):
+    for place in range(0, len(whole), 149):
         flipped = bytes([whole[place] ^ 1 << dice.randrange(8)])
         path.write_bytes(whole[:place] + flipped + whole[place + 1 :])
         opened = None

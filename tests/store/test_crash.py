@@ -64,7 +64,7 @@ def test_a_crash_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> Non
             os.kill(writer.pid, signal.SIGCONT)
     assert len(acknowledged) > 200
     logs = [image.with_name("journal.db-wal").stat().st_size for image, _ in images]
-    assert len(set(logs)) > 5  # taken at different moments, also of the log
+    assert len(set(logs)) > 3  # taken at different moments, also of the log
     for image, count in images:
         sure = acknowledged[:count]
         found = find(image, [make(number).key for number in sure])

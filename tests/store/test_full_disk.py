@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from penstock.errors import StorageFullError, StoreError
+from penstock.files import private_file, storage_errors
 from penstock.store import Journal, Workspace
 from penstock.store import journal as room
 from penstock.store.catalog import Catalog
 from penstock.store.file import open_file
-from penstock.store.workspace import private_file, storage_errors
 from tests.store.records import children, fill, find, make
 
 _ROOM = "Free some room or make it writable, then run again: nothing done is lost."

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import InputError, NewerWorkspaceError, StorageFullError, StoreError
+from penstock.files import checked_id, private_file, private_folder
 from penstock.store import Workspace
-from penstock.store.workspace import FORMAT, checked_id, private_file, private_folder
+from penstock.store.workspace import FORMAT
 from tests.store.records import children
 
 

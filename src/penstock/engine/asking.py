@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from penstock.endpoint import Endpoint
+from penstock.engine.batch_keeping import parked
 from penstock.engine.bridge import Handle, run
 from penstock.engine.engine import Cache
+from penstock.engine.rows import SetAside, in_a_batch
 from penstock.engine.station import Station
 from penstock.engine.structured import Structured, ask_structured
 from penstock.engine.workbench import Workbench, default_workbench
@@ -47,10 +49,14 @@ def ask(
 
     async def work(station: Station) -> Outcome | Structured | Failure:
         station.reopen(request.endpoint)  # a person may have put the key right meanwhile
-        if request.schema is not None:
-            reasks = bench.settings.llm.reasks
-            return await ask_structured(engine, request, reasks=reasks, on_text=on_text)
-        return await engine.ask(request, on_text=on_text)
+        with parked(bench, engine):
+            try:
+                if request.schema is None:
+                    return await engine.ask(request, on_text=on_text)
+                reasks = bench.settings.llm.reasks
+                return await ask_structured(engine, request, reasks=reasks, on_text=on_text)
+            except SetAside:
+                return in_a_batch()
 
     result: Outcome | Structured | Handle[Any] = run(
         thread, work, cancel=engine.stop.throw, on_interrupt=on_interrupt

@@ -18,6 +18,7 @@ from penstock.engine.attend import AT_PROVIDER, Attendant
 from penstock.engine.batch import batches_of, endpoint_of
 from penstock.engine.batch_states import BatchState
 from penstock.engine.bridge import run as in_engine
+from penstock.engine.engine import Engine
 from penstock.engine.progress import Progress
 from penstock.engine.run import is_held
 from penstock.engine.station import Station
@@ -26,7 +27,7 @@ from penstock.engine.workbench import Workbench
 from penstock.errors import Exit, NotFoundError, PenstockError
 from penstock.store.batches import BatchRow, BatchStore
 
-__all__ = ["Seen", "age", "cancel", "collect", "cost", "find", "listed", "opened"]
+__all__ = ["Seen", "age", "cancel", "collect", "cost", "find", "listed", "opened", "parked"]
 
 _ADDED = (
     "asked", "attempts", "input_tokens", "output_tokens", "cached_tokens", "cost", "unpriced",
@@ -55,6 +56,18 @@ def opened(bench: Workbench) -> Iterator[BatchStore | None]:
         yield store
     finally:
         store.close()
+
+
+@contextmanager
+def parked(bench: Workbench, engine: Engine) -> Iterator[None]:
+    """Nothing is asked meanwhile that lies in an open batch: that would be paid for twice."""
+    with opened(bench) as store:
+        if store is not None and store.open():
+            engine.parked = lambda key: any(w.batch for w in store.find([key]).values())
+        try:
+            yield
+        finally:
+            engine.parked = None
 
 
 def listed(bench: Workbench, run: str = "", *, only_open: bool = False) -> list[BatchRow]:

@@ -12,9 +12,9 @@ import orjson
 
 from penstock.engine.run import row_keys
 from penstock.engine.workbench import Workbench
+from penstock.files import storage_errors
 from penstock.store import Record
 from penstock.store.file import COLUMNS
-from penstock.store.workspace import storage_errors
 
 __all__ = ["export_run"]
 

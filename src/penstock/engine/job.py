@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from penstock import logs
 from penstock.endpoint import Endpoint
-from penstock.engine.batch import BatchLane, BatchWish, batches_of
-from penstock.engine.batch_keeping import opened
+from penstock.engine.batch import BatchLane, BatchWish, Reserve, Writing, batches_of
+from penstock.engine.batch_keeping import parked
 from penstock.engine.bridge import Handle, check_may_wait, run
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache, Engine
@@ -37,9 +37,18 @@ from penstock.store.batches import BatchStore
 from penstock.tables import RowSource, Table, TableWriter, rows
 from penstock.tokens import Lane
 
-__all__ = ["Job", "TableHandle", "Terms", "begun", "first_error", "started", "streamed"]
+__all__ = ["Branch", "Job", "TableHandle", "Terms", "begun", "first_error", "started", "streamed"]
 
 Work = Callable[["Job"], Coroutine[Any, Any, Table]]
+Branch: TypeAlias = Callable[[str], AbstractContextManager[Engine]]
+
+
+class Shared(NamedTuple):
+    """What the batch lanes of one run have in common."""
+
+    store: BatchStore
+    reserve: Reserve
+    writing: Writing
 
 
 @dataclass(frozen=True)
@@ -150,35 +159,53 @@ class Job:
     @contextmanager
     def lane(self, lane: Lane) -> Iterator[None]:
         """The way that questions take, open while the run goes on."""
-        with self._online() if lane == "online" else self._by_batch():
+        if lane == "online":
+            with parked(self.terms.bench, self.engine):
+                yield
+            return
+        with self.branches(lane) as branch, branch("") as engine:
+            self.engine.lane = engine.lane
             yield
 
     @contextmanager
-    def _online(self) -> Iterator[None]:
-        """Nothing is asked that lies in an open batch: that would be paid for twice."""
-        with opened(self.terms.bench) as store:
-            if store is not None and store.open():
-                self.engine.parked = lambda key: any(w.batch for w in store.find([key]).values())
-            yield
+    def branches(self, lane: Lane) -> Iterator[Branch]:
+        """Several ways side by side: `with branch("a") as engine` gives the engine of each part.
 
-    @contextmanager
-    def _by_batch(self) -> Iterator[None]:
+        Online they are all the run's own. In the batch lane each part sees to its own batches, so
+        that its rows wait for nobody else's; all of them share what is held against the budget.
+        """
+        if lane == "online":
+            with parked(self.terms.bench, self.engine):
+                yield lambda _: nullcontext(self.engine)
+            return
         store = BatchStore(self.terms.bench.workspace.batches)
-        lane = self.engine.lane = BatchLane(
+        shared = Shared(store, Reserve.of(store, self.run.id), Writing())
+        try:
+            yield lambda part: self._by_batch(part, shared)
+        finally:
+            store.close()
+
+    @contextmanager
+    def _by_batch(self, part: str, shared: Shared) -> Iterator[Engine]:
+        engine = self._engine()
+        engine.budget, engine.stop = self.engine.budget, self.engine.stop
+        lane = engine.lane = BatchLane(
             self.station,
-            store,
+            shared.store,
             self.run.folder,
             run=self.run.id,
             wish=self.terms.batch,
             progress=self.progress,
-            stop=self.engine.stop,
-            budget=self.engine.budget,
+            stop=engine.stop,
+            budget=engine.budget,
+            part=part,
+            reserve=shared.reserve,
+            writing=shared.writing,
         )
         try:
-            yield
+            yield engine
         finally:
             lane.abandon()
-            store.close()
 
     async def repeatable(self, source: RowSource) -> RowSource:
         """The rows, which the batch lane reads several times: what can be read only once is

@@ -7,13 +7,15 @@ so whatever has come since the last block goes over together. What waits for it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, Generic, TypeVar
 
 from penstock.engine.users import UserThread
 
 __all__ = ["Outlet"]
 
+Came = TypeVar("Came")
 Done = TypeVar("Done")
 Finished = TypeVar("Finished")
 
@@ -39,6 +41,30 @@ class Outlet(Generic[Done, Finished]):
         self._room = asyncio.Event()
         self._ended = False
         self._busy = False
+
+    async def pour(
+        self, *sources: AsyncIterator[Came], each: Callable[[Came], Done | None]
+    ) -> None:
+        """All that comes of `Engine.map`, once or several times side by side, to its end.
+
+        `each` makes of it what is finished; None where nothing is.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.serve())
+            try:
+                async with asyncio.TaskGroup() as flows:
+                    for source in sources:
+                        flows.create_task(self._flow(source, each))
+            finally:
+                self.end()
+
+    async def _flow(self, source: Any, each: Callable[[Any], Done | None]) -> None:
+        async with aclosing(source) as results:
+            async for came in results:
+                done = each(came)
+                if done is not None:
+                    self.put(done)
+                    await self.make_room()
 
     def put(self, done: Done) -> None:
         """Hand on what came back; `make_room` soon after."""

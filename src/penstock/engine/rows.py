@@ -20,7 +20,7 @@ from penstock.outcome import Failure, FailureKind
 if TYPE_CHECKING:
     from penstock.engine.engine import Engine
 
-__all__ = ["Block", "Rows", "SetAside", "current_row", "mapped", "waiting"]
+__all__ = ["Block", "Rows", "SetAside", "current_row", "in_a_batch", "mapped", "waiting"]
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +34,14 @@ _WAITING = Failure(FailureKind.WAITING, "it lies in a batch")
 def waiting(result: object) -> bool:
     """Whether a row was set aside."""
     return isinstance(result, Failure) and result.kind is FailureKind.WAITING
+
+
+def in_a_batch() -> Failure:
+    """What whoever asks only one question is told when its answer lies in a batch."""
+    return Failure(
+        FailureKind.WAITING,
+        "the same question lies in an open batch; `penstock batches collect` fetches its answer",
+    )
 
 
 # The number of the row whose work is running, so that a run knows which questions it asked.

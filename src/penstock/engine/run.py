@@ -24,11 +24,11 @@ from penstock.engine.engine import Engine
 from penstock.engine.progress import Progress
 from penstock.engine.states import RunState, advance
 from penstock.errors import HeldError
+from penstock.files import checked_id, private_file, private_folder, storage_errors
 from penstock.outcome import Failure, FailureKind
 from penstock.request import KEY_SIZE
 from penstock.store import Workspace
 from penstock.store.catalog import Catalog
-from penstock.store.workspace import checked_id, private_file, private_folder, storage_errors
 
 __all__ = ["Run", "end_state", "is_held", "new_run_id", "remove_run", "row_keys"]
 

@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 
 from penstock.endpoint import Endpoint
+from penstock.files import storage_errors
 from penstock.outcome import Failure, FailureKind
 from penstock.providers.batch import Batches
 from penstock.request import Request
-from penstock.store.workspace import storage_errors
 from penstock.tables.atomic import durable, put
 
 __all__ = ["Spool"]

@@ -127,14 +127,19 @@ class Station:
         """Start a task that the station waits for when it closes."""
         return self._tasks.create_task(work, name=name)
 
+    @property
+    def transport(self) -> Transport:
+        """The one way over HTTP, opened by the first who needs it."""
+        if self._transport is None:
+            self._transport = open_transport(self._transport_settings)
+        return self._transport
+
     def line(self, endpoint: Endpoint) -> Line:
         """The way to an endpoint. The first call finds its key, or says what is missing."""
         line = self._lines.get(endpoint.connection)
         if line is None:
             kind = provider_of(endpoint)
-            if kind.uses_network and self._transport is None:
-                self._transport = open_transport(self._transport_settings)
-            provider = kind(endpoint, self._transport)
+            provider = kind(endpoint, self.transport if kind.uses_network else None)
             provider.open()
             line = Line(provider, self._limiter(endpoint), self.clock, self._randomness)
             self._lines[endpoint.connection] = line

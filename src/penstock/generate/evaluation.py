@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -163,16 +162,8 @@ class _Evaluating:
 
         with TableWriter(job.run.folder / "dataset.arrow") as writer:
             outlet = Outlet(job.station.users, finish, after)
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(outlet.serve())
-                try:
-                    found = job.engine.map(enumerate(self.source), work)
-                    async with aclosing(found) as results:  # type: ignore[type-var]
-                        async for _, (number, _row), result in results:
-                            outlet.put((number, self._read(result)))
-                            await outlet.make_room()
-                finally:
-                    outlet.end()
+            found = job.engine.map(enumerate(self.source), work)
+            await outlet.pour(found, each=lambda came: (came[1][0], self._read(came[2])))
             table: Table = await job.station.users.run(lambda: _closed(writer))
             table.failures = _stopped(scores)
             return scores, table

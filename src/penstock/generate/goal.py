@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from penstock.engine.users import Raised
 from penstock.errors import InputError
 from penstock.generate.arguments import RNG, Wanted, no_column, wanted
 from penstock.generate.calls import Calls
+from penstock.generate.columns import Sampled
 from penstock.generate.duplicates import Duplicates
 from penstock.generate.functions import called
 from penstock.generate.rules import Check
@@ -81,6 +82,8 @@ class Goal:
     """Whether n rows must be accepted; else n are made."""
     most: int = 0
     """The most that are made in all."""
+    wanted: int = 0
+    """Rows that there must be, before anything is sent: those asked for by a number."""
     check: Callable[..., Any] | None = None
     unlike: Unlike | None = None
 
@@ -97,12 +100,18 @@ class Goal:
         if until is None:
             if most is not None:
                 raise InputError("most is for until=...", remedy="Give until=N as well.")
-            return cls(_count("n", n), False, n, check, unlike)
-        wanted = _count("until", until)
-        bound = _TIMES * wanted if most is None else _count("most", most)
-        if bound < wanted:
-            raise InputError(f"most is {bound}, less than until={wanted}")
-        return cls(wanted, True, bound, check, unlike)
+            return cls(_count("n", n), False, n, n, check, unlike)
+        rows = _count("until", until)
+        bound = _TIMES * rows if most is None else _count("most", most)
+        if bound < rows:
+            raise InputError(f"most is {bound}, less than until={rows}")
+        return cls(rows, True, bound, rows if most is None else bound, check, unlike)
+
+    def within(self, schema: Schema) -> Goal:
+        """The same, with no more rows than the data that is drawn from has."""
+        ends = [c.sampler.end for c in schema.columns.values() if isinstance(c, Sampled)]
+        most = min([self.most, *(end for end in ends if end is not None)])
+        return replace(self, most=max(self.wanted, most))
 
     @property
     def sifts(self) -> bool:

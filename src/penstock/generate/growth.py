@@ -7,9 +7,7 @@ not depend on who was faster; the next wave makes up for what fell out.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from contextlib import aclosing
 from math import ceil
 from typing import Any
 
@@ -160,19 +158,17 @@ class Growth:
         """Some rows, through the engine and into the table."""
         outlet = Outlet(self._job.station.users, self._finish, self._finished)
         done = 0
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(outlet.serve())
-            try:
-                rows = self._job.engine.map(numbers, self._row, window=window)
-                async with aclosing(rows) as results:  # type: ignore[type-var]
-                    async for _, number, result in results:
-                        if waiting(result):
-                            continue
-                        done += 1
-                        outlet.put((number, result))
-                        await outlet.make_room()
-            finally:
-                outlet.end()
+
+        def each(came: tuple[int, int, Any]) -> tuple[int, Any] | None:
+            nonlocal done
+            _, number, result = came
+            if waiting(result):
+                return None
+            done += 1
+            return number, result
+
+        rows = self._job.engine.map(numbers, self._row, window=window)
+        await outlet.pour(rows, each=each)
         if not self._job.engine.stop.thrown:
             self.left_waiting = len(numbers) - done
 

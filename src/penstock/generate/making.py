@@ -47,7 +47,7 @@ class Making:
     def job(self) -> Job:
         """The run, not yet begun; everything that can be checked has been."""
         goal, options = self.goal, self.options
-        self.schema.check_rows(goal.most)
+        self.schema.check_rows(goal.wanted)
         if goal.check is not None:
             row_check(goal.check, self.schema)
         models = self._models()
@@ -79,9 +79,10 @@ class Making:
     def goal(self) -> Goal:
         options = self.options
         unlike = Unlike.of(options.get("dedupe"), self.schema.makes)
-        return Goal.of(
+        goal = Goal.of(
             self.n, options.get("until"), options.get("most"), options.get("check"), unlike
         )
+        return goal.within(self.schema)
 
     @property
     def seed(self) -> int | str:

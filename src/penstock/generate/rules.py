@@ -9,7 +9,6 @@ check=lambda text: text.endswith("?") or "it is no question"
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +16,7 @@ from typing import Any
 
 from penstock.errors import InputError
 from penstock.generate.arguments import Needs, no_column, wanted
+from penstock.patterns import check_pattern, is_found
 from penstock.tables.plain import plain, text_of
 
 __all__ = ["Check", "Condition"]
@@ -129,9 +129,11 @@ def _max_length(value: Any, wish: int) -> str | None:
     return None if found <= wish else f"its length is {found}, above {wish}"
 
 
-def _matches(value: Any, wish: re.Pattern[str]) -> str | None:
-    found = wish.search(_text(value)[:_LONGEST])
-    return None if found else f"it does not match {wish.pattern}"
+def _matches(value: Any, wish: str) -> str | None:
+    text = _text(value)[:_LONGEST]
+    # A line break at the very end is no part of what was said, and $ is meant before it.
+    found = is_found(wish, text) or (text.endswith("\n") and is_found(wish, text[:-1]))
+    return None if found else f"it does not match {wish}"
 
 
 def _contains(value: Any, wish: tuple[str, ...]) -> str | None:
@@ -185,9 +187,9 @@ def _rule(name: str, wish: Any) -> tuple[str, Any]:
         raise InputError(f"check: {name} is {wish!r}; a number is wanted")
     if name == "matches":
         try:
-            return name, re.compile(wish)
-        except (re.error, TypeError) as error:
-            raise InputError(f"check: matches: {wish!r} is no pattern: {error}") from None
+            return name, check_pattern(wish)
+        except InputError as error:
+            raise InputError(f"check: matches: {error.message}", remedy=error.remedy) from None
     if name in ("contains", "not_contains"):
         texts = _several(wish)
         if not all(isinstance(each, str) for each in texts):

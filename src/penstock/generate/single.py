@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from penstock.engine.batch_keeping import parked
 from penstock.engine.bridge import check_may_wait, run
 from penstock.engine.engine import Engine
 from penstock.engine.job import first_error
 from penstock.engine.outflow import Flow, Outflow, Stream
+from penstock.engine.rows import SetAside, in_a_batch
 from penstock.engine.station import Station
 from penstock.engine.users import Raised
 from penstock.engine.workbench import Workbench, default_workbench
@@ -39,7 +41,8 @@ def answered(function: GeneratorFunction, row: Mapping[str, Any], bench: Workben
 
     async def work(_: Station) -> Any:
         make = _maker(function, engine, bench, list(row))
-        return _raised(await make(0, Row(row)))
+        with parked(bench, engine):
+            return _raised(await _made(make, 0, Row(row)))
 
     return run(bench.thread, work, cancel=engine.stop.throw)
 
@@ -77,13 +80,17 @@ def _flowing(
                     if make is None:
                         _check(function, row)
                         make = _maker(function, engine, bench, list(row))
-                    asked.append(tasks.create_task(make(number, Row(row))))
+                    asked.append(tasks.create_task(_made(make, number, Row(row))))
                     number += 1
                 if not asked:
                     return
                 await outflow.put([_raised(await asked.popleft())])
 
-    future = thread.submit(work)
+    async def unparked(station: Station) -> None:
+        with parked(bench, engine):
+            await work(station)
+
+    future = thread.submit(unparked)
     future.add_done_callback(lambda _: outflow.end())
     try:
         yield from outflow
@@ -102,6 +109,13 @@ def _maker(
     calls = Calls(engine.station.users)
     scene = Scene(_NAME, tuple(columns), 0, engine, calls, Models(bench))
     return guarded(function, scene)
+
+
+async def _made(make: Guarded, number: int, row: Row) -> Any:
+    try:
+        return await make(number, row)
+    except SetAside:
+        return in_a_batch()
 
 
 def _check(function: GeneratorFunction, row: Mapping[str, Any]) -> None:

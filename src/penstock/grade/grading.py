@@ -28,6 +28,7 @@ from penstock.engine.progress import Progress
 from penstock.engine.states import RunState
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import InputError, PenstockError
+from penstock.files import private_folder
 from penstock.grade.carry import Unreadable, write
 from penstock.grade.grader import Grader
 from penstock.grade.job import FileWork, Work
@@ -37,7 +38,6 @@ from penstock.grade.results import FileResult, Grading
 from penstock.grade.rubric import Rubric
 from penstock.grade.wishes import Wishes
 from penstock.request import merged_params
-from penstock.store.workspace import private_folder
 from penstock.tables import Table
 
 __all__ = ["GradeJob", "grade"]

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from penstock.engine.batch import BatchLane, Reserve, Writing
@@ -33,6 +34,7 @@ from penstock.tables import Table, TableWriter
 __all__ = ["FileWork", "Work"]
 
 _MOST_ATTEMPTS = 2
+_SMALL = 64 << 10
 
 
 @dataclass
@@ -41,12 +43,26 @@ class FileWork:
 
     file: OpenFile
     number: int
-    scores: TableWriter
+    path: Path
+    """Of its scores."""
     chunks: list[int]
     left: int
     """Chunks that have not come to an end."""
     counts: Counter[str] = field(default_factory=Counter)
     done: Marks = field(default_factory=Marks)
+    _writer: TableWriter | None = None
+
+    @property
+    def writer(self) -> TableWriter:
+        """Opened with its first row: of many files only some are at work at a time."""
+        if self._writer is None:
+            self._writer = TableWriter(self.path)
+        return self._writer
+
+    def abort(self) -> None:
+        """Leave no half-written table."""
+        if self._writer is not None:
+            self._writer.abort()
 
 
 class Work:
@@ -67,7 +83,7 @@ class Work:
         self.columns = (*grader.rubric.columns(), "status", "error")
         self._failures = TableWriter(job.run.folder / "failures.arrow")
         self.chunks = Chunks(_chunks(files))
-        self.files = [self._begun(number, file) for number, file in enumerate(files)]
+        self.files = self._works(files)
         self._owner = {number: work for work in self.files for number in work.chunks}
         self._left = deque(range(len(self.chunks)))
         self._reserve: Reserve | None = None
@@ -78,10 +94,15 @@ class Work:
             criterion.name: Agreement(*_level(criterion)) for criterion in grader.rubric.criteria
         }
 
-    def _begun(self, number: int, file: OpenFile) -> FileWork:
-        scores = TableWriter(self._job.run.folder / f"scores-{number:04d}.arrow")
-        chunks = [c.number for c in self.chunks if c.file == str(number)]
-        return FileWork(file, number, scores, chunks, len(chunks))
+    def _works(self, files: list[OpenFile]) -> list[FileWork]:
+        chunks: dict[str, list[int]] = {str(number): [] for number in range(len(files))}
+        for chunk in self.chunks:
+            chunks[chunk.file].append(chunk.number)
+        folder = self._job.run.folder
+        return [
+            FileWork(file, number, folder / f"scores-{number:04d}.arrow", each, len(each))
+            for number, (file, each) in enumerate(zip(files, chunks.values(), strict=True))
+        ]
 
     async def run(self, workers: int) -> None:
         """Every chunk, so many at a time."""
@@ -242,7 +263,7 @@ class Work:
 
     def _write(self, work: FileWork, number: int, graded: Graded) -> None:
         """In the user thread."""
-        work.scores.add(number, [self._row(graded, work, number)])
+        work.writer.add(number, [self._row(graded, work, number)])
         work.done.add(number)
         work.counts[graded.status] += 1
         place = work.file.first_row + number
@@ -307,21 +328,22 @@ class Work:
             row["status"] = "skipped" if number in oversized else "pending"
             if number in oversized:
                 row["error"] = f"it takes {oversized[number]:,} tokens, over the limit"
-            work.scores.add(number, [row])
+            work.writer.add(number, [row])
             work.counts[row["status"]] += 1
-        return work.scores.close()
+        table = work.writer.close()
+        return _in_memory(work.path) if work.path.stat().st_size <= _SMALL else table
 
     async def close(self) -> Table:
         """In the user thread: the table of failures. Files that wait for batches are left."""
         for work in self.files:
-            work.scores.abort()
+            work.abort()
         return self._failures.close()
 
     def abort(self) -> None:
         """Leave no half-written table."""
         self._failures.abort()
         for work in self.files:
-            work.scores.abort()
+            work.abort()
 
 
 @dataclass
@@ -345,6 +367,13 @@ class _Rows:
         start, stop = self._chunk.start, self._chunk.stop
         rows = enumerate(self._file.staged.rows(start, stop), start)
         return (row for row in rows if row[0] not in self._written)
+
+
+def _in_memory(path: Path) -> Table:
+    """A table that keeps no file open, as one does that is mapped."""
+    import pyarrow as pa
+
+    return Table(pa.ipc.open_stream(path.read_bytes()).read_all())
 
 
 def _undecided(result: Any) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 
 from penstock.errors import InputError
+from penstock.files import private_file
 from penstock.grade.files import Input, mark
-from penstock.store.workspace import private_file
 
 __all__ = ["Outputs"]
 

@@ -6,13 +6,14 @@ read as the YAML that it is, which gives it lines too.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from penstock import yamlfile
+from penstock.documents import files
+from penstock.documents.problems import Part, Problems, unknown
+from penstock.documents.problems import Path as Place
 from penstock.errors import InputError
 from penstock.grade.criterion import (
     REASONS,
@@ -26,9 +27,8 @@ from penstock.grade.criterion import (
     clashes,
     columns_of,
 )
-from penstock.grade.problems import Part, Problems, unknown
-from penstock.grade.problems import Path as Place
 from penstock.grade.scale import LabelScale, NumberScale, Scale, check_name, number, said
+from penstock.yamlfile import Document
 
 __all__ = ["MOST_CRITERIA", "MOST_EXAMPLES", "MOST_FIELDS", "Parts", "load_parts", "parts_of"]
 
@@ -55,9 +55,6 @@ _GRADE_HINTS = {"value": "score", "label": "score", "grade": "score", "why": "re
 _UNNAMED = "rubric"
 _USUAL_WEIGHT: int | float = 1
 _STARTER = "`penstock grade init` writes one to start from."
-# What stands in a JSON string as itself, but not in YAML, or there ends a line.
-_RAW = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB]\w\w)\\u([dD][c-fC-F]\w\w)")
 
 
 class Parts(NamedTuple):
@@ -73,7 +70,7 @@ class Parts(NamedTuple):
 
 def load_parts(path: Path) -> Parts:
     """From a file; by its suffix JSON, else YAML."""
-    document = _read_json(path) if path.suffix.lower() == ".json" else yamlfile.read(path)
+    document = files.read(path)
     return _Reader(document.name, document).whole(document.data, _name_of(path))
 
 
@@ -89,31 +86,10 @@ def parts_of(data: Mapping[str, Any]) -> Parts:
     return _Reader("the rubric").whole(data, _UNNAMED)
 
 
-def _read_json(path: Path) -> yamlfile.Document:
-    """As YAML, which knows no escape in two halves and fewer characters without one."""
-    try:
-        with path.open("rb") as file:
-            body = file.read(yamlfile.LARGEST + 1)
-        text = body.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        return yamlfile.parse(body, str(path))  # which says where
-    if len(body) > yamlfile.LARGEST:
-        return yamlfile.parse(body, str(path))
-    text = _RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return yamlfile.parse(_PAIR.sub(_one_character, text), str(path))
-
-
-def _one_character(match: re.Match[str]) -> str:
-    pair = int(match[2], 16) << 16 | int(match[3], 16)
-    return match[1] + pair.to_bytes(4, "big").decode("utf-16-be")
-
-
 class _Reader:
     """Reads all of it, noting what is wrong on the way."""
 
-    def __init__(self, name: str, document: yamlfile.Document | None = None) -> None:
+    def __init__(self, name: str, document: Document | None = None) -> None:
         self._problems = Problems(name, document)
         self._owners: dict[int, Place] = {}
         self._known: dict[str, Criterion | None] = {}
@@ -265,7 +241,7 @@ class _Reader:
     def _grade(self, path: Place, name: Any, given: Any) -> ExampleGrade | None:
         if name not in self._known:
             known = [each for each in self._known if each]
-            self._problems.add(path, unknown(str(name), known, {}))
+            self._problems.add(path, unknown(str(name), known))
             return None
         criterion = self._known[name]
         if criterion is None:

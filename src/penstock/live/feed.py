@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import orjson
 
-from penstock.store.workspace import storage_errors
+from penstock.files import storage_errors
 from penstock.tables.plain import plain, text_of
 
 __all__ = ["ENTRY", "HEAD", "MAGIC", "Feed"]

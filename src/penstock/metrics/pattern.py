@@ -1,8 +1,6 @@
 """Answers held to a form of words: relaxed equality, a pattern, a beginning, one of a list.
 
-A pattern is matched by RE2, whose time grows with the text alone: no pattern, however it was
-written and by whom, can hold up the work. The price is that it knows no look-around and no
-back-references, and that `\\w`, `\\d` and `\\b` are those of ASCII (`\\pL` is any letter).
+Patterns are those of RE2: no look-around, no back-references; see `penstock.patterns`.
 """
 
 from __future__ import annotations
@@ -18,16 +16,13 @@ from penstock.metrics.metric import NEEDS_TARGET, Measured, Metric, Need
 from penstock.metrics.score import Sample, Score
 from penstock.metrics.text import ExactMatch
 from penstock.metrics.unread import shortened
+from penstock.patterns import MOST_GROUPS, all_found, check_pattern
 
 __all__ = ["Differs", "OneOf", "Pattern", "RelaxedMatch", "StartsWith"]
 
 LARGEST_TEXT = 1_000_000
-_LONGEST_PATTERN = 10_000
-_MOST_GROUPS = 9
 # What may stand around a value without being part of it: "**Yes.**", "(yes)".
 _AROUND = " \t\r\n*_`~\"'“”‘’«».,;:!?()[]{}<>。，！？「」"
-# Two characters that stand in no answer worth the name, to mark what a pattern found.
-_OPEN, _CLOSE = "\ue000", "\ue001"
 
 
 @dataclass(frozen=True)
@@ -89,16 +84,13 @@ class Pattern(Metric):
 
     def __post_init__(self) -> None:
         check_flags(self, "ignore_case", "whole", "compare")
-        check_whole(self, "group", 0, _MOST_GROUPS - 1)
+        check_whole(self, "group", 0, MOST_GROUPS - 1)
         check_choice(self, "take", "first", "last")
-        if not isinstance(self.pattern, str) or not self.pattern:
-            raise InputError(f"pattern of {self.name} is {self.pattern!r}; a text is wanted")
-        if len(self.pattern) > _LONGEST_PATTERN:
-            raise InputError(f"the pattern is longer than {_LONGEST_PATTERN:,} characters")
+        check_pattern(self.pattern)
         if self.compare:
             needs: frozenset[Need] = NEEDS_TARGET
             object.__setattr__(self, "needs", needs)
-        self.matches("")  # what is wrong with it is said before any work
+        self.matches("")  # that there is such a group is known before any work
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -117,22 +109,8 @@ class Pattern(Metric):
 
     def matches(self, text: str) -> list[str]:
         """What the pattern finds, in order."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        text = text.replace(_OPEN, " ").replace(_CLOSE, " ")
         form = rf"^\s*(?:{self.pattern})\s*$" if self.whole else self.pattern
-        form = f"(?i){form}" if self.ignore_case else form
-        marked = f"{_OPEN}\\{self.group}{_CLOSE}"
-        try:
-            made = pc.replace_substring_regex(pa.array([text]), pattern=form, replacement=marked)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise InputError(
-                f"the pattern {shortened(self.pattern, 100)!r} cannot be used: {error}",
-                remedy="Look-around and back-references are not known; see RE2's syntax.",
-            ) from None
-        pieces = str(made[0].as_py()).split(_OPEN)[1:]
-        return [piece.partition(_CLOSE)[0] for piece in pieces]
+        return all_found(f"(?i){form}" if self.ignore_case else form, text, self.group)
 
 
 @dataclass(frozen=True, kw_only=True)

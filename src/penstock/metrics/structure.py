@@ -19,7 +19,7 @@ from penstock.metrics.score import Sample, Score
 from penstock.metrics.unread import shortened
 from penstock.metrics.wording import bullets, sentences, words
 
-__all__ = ["Format", "JsonValid"]
+__all__ = ["Format", "JsonValid", "unfenced"]
 
 _FENCED = re.compile(r"\A```[ \t]*(?:json)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\Z", re.S | re.I)
 
@@ -46,9 +46,7 @@ class JsonValid(Metric):
     def measure(self, answer: str, sample: Sample) -> Measured:
         import orjson
 
-        text = answer.strip()
-        inside = _FENCED.match(text) if self.fenced else None
-        text = inside[1] if inside else text
+        text = unfenced(answer) if self.fenced else answer.strip()
         try:
             value = orjson.loads(text)
         except orjson.JSONDecodeError as error:
@@ -66,6 +64,13 @@ class JsonValid(Metric):
             return ""
         where = "/".join(str(step) for step in error.instance_path)
         return shortened(f"{where + ': ' if where else ''}{error.message}", 300)
+
+
+def unfenced(answer: str) -> str:
+    """The answer without blanks around it, and without one Markdown fence."""
+    text = answer.strip()
+    inside = _FENCED.match(text)
+    return inside[1] if inside else text
 
 
 def _validator(schema: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The catalog: what there is besides answers. Runs and endpoints now; more tables by migration.
+"""The catalog: what there is besides answers. Runs and endpoints here, sessions in `sessions`.
 
 SQLAlchemy Core over SQLite, or PostgreSQL by URL for a team. It is touched a few times a run, not
 a few times a row. The format is a number in `meta`; an older catalog is brought forward when it is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from penstock.errors import (
     StoreError,
 )
 from penstock.store.file import write_ahead
+from penstock.store.sessions import create_tables
 
 __all__ = ["Catalog", "endpoints", "runs"]
 
-_MOVE = "Move it aside: it holds the list of runs and endpoints, no answers."
+_MOVE = "Move it aside: it holds the runs, endpoints and sessions; the journal has the answers."
 _metadata = sa.MetaData()
 
 meta = sa.Table(
@@ -65,7 +66,7 @@ def _first(connection: sa.Connection) -> None:
 
 
 # Each step brings a catalog from the format before to its own; the first makes it.
-MIGRATIONS = (_first,)
+MIGRATIONS = (_first, create_tables)
 
 
 class Catalog:
@@ -150,9 +151,11 @@ class Catalog:
     def save_endpoint(self, name: str, spec: Mapping[str, Any]) -> None:
         """Remember an endpoint under a name, replacing the one before."""
         with self._begin(write=True) as connection:
-            connection.execute(endpoints.delete().where(endpoints.c.name == name))
-            row = {"name": name, "spec": dict(spec), "created": time.time()}
-            connection.execute(endpoints.insert().values(row))
+            here = endpoints.c.name == name
+            changed = connection.execute(endpoints.update().where(here).values(spec=dict(spec)))
+            if not changed.rowcount:
+                row = {"name": name, "spec": dict(spec), "created": time.time()}
+                connection.execute(endpoints.insert().values(row))
 
     def endpoint(self, name: str) -> dict[str, Any] | None:
         """The endpoint saved under a name."""
@@ -172,6 +175,10 @@ class Catalog:
         with self._begin(write=True) as connection:
             gone = connection.execute(endpoints.delete().where(endpoints.c.name == name))
         return bool(gone.rowcount)
+
+    def transaction(self, *, write: bool = False) -> AbstractContextManager[sa.Connection]:
+        """For the other tables that lie here."""
+        return self._begin(write=write)
 
     # Inside -----------------------------------------------------------------------------------
 

@@ -8,20 +8,16 @@ Finding a workspace writes nothing; `prepare` makes it.
 from __future__ import annotations
 
 import os
-import re
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 
-from penstock.errors import InputError, NewerWorkspaceError, StorageFullError, StoreError
+from penstock.errors import NewerWorkspaceError, StorageFullError, StoreError
+from penstock.files import checked_id, private_file, private_folder, storage_errors
 
-__all__ = ["FORMAT", "Workspace", "checked_id", "private_file", "storage_errors"]
+__all__ = ["FORMAT", "Workspace"]
 
 FORMAT = 1
-_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
 
 class Workspace:
@@ -57,6 +53,11 @@ class Workspace:
     @property
     def runs(self) -> Path:
         return self.path / "runs"
+
+    @property
+    def library(self) -> Path:
+        """Recipes, datasets and the like, as people made or imported them."""
+        return self.path / "library"
 
     @property
     def exists(self) -> bool:
@@ -114,47 +115,3 @@ def _is_ours(folder: Path) -> bool:
         return folder.is_dir() and os.getuid() in (0, folder.stat().st_uid)
     except OSError:
         return False
-
-
-def checked_id(name: str) -> str:
-    """A name that is safe as a file name, an address and a database key."""
-    if not _ID.fullmatch(name):
-        raise InputError(
-            f"{name!r} is no valid id",
-            remedy="An id has 1 to 64 of a-z, 0-9, '.', '_' and '-', the first a letter or digit.",
-        )
-    return name
-
-
-def private_folder(path: Path) -> None:
-    """A folder for the owner alone, and so its parents where they have to be made."""
-    # mkdir(parents=True) would leave the parents to the umask.
-    for folder in (*reversed(path.parents), path):
-        if not folder.is_dir():
-            folder.mkdir(mode=0o700, exist_ok=True)
-
-
-def private_file(path: Path, content: bytes = b"") -> None:
-    """A file for the owner alone, replaced whole or not at all."""
-    handle, draft = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def storage_errors(path: Path) -> Iterator[None]:
-    """Turns what the system says about a disk into what a person can act on."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageFullError(
-            f"{path} cannot be written: {error.strerror or error}",
-            remedy="Free some room or make it writable, then run again: nothing done is lost.",
-        ) from None

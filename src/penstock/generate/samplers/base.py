@@ -52,6 +52,11 @@ class Sampler(ABC):
         """Raise InputError where `n` rows cannot be had; said before anything is sent."""
         return
 
+    @property
+    def end(self) -> int | None:
+        """How many rows there can be; None where there is no end to them."""
+        return None
+
     def __call__(self, row: Mapping[str, Any] | None = None) -> Any:
         """A value by chance, to look at; it differs from call to call."""
         return self.value(Draw(), 0, row or {})

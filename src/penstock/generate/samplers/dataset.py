@@ -136,6 +136,10 @@ class FromDataset(Sampler):
                 remedy="Ask for fewer rows, or leave out replace=False.",
             )
 
+    @property
+    def end(self) -> int | None:
+        return None if self.replace else len(self.source)
+
     def value(self, draw: Draw, row_number: int, row: Mapping[str, Any]) -> Any:
         length = len(self.source)
         if not length or (row_number >= length and not self.replace):

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.documents.problems import Problems
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
 from penstock.generate.arguments import no_column
@@ -29,8 +30,8 @@ from penstock.generate.options import Options, checked_options
 from penstock.generate.schema import Schema
 from penstock.generate.spec.columns import Columns
 from penstock.generate.spec.files import Files, check_storable
+from penstock.generate.spec.mistakes import Mistakes, Part
 from penstock.generate.spec.models import ModelBook
-from penstock.generate.spec.problems import Part, Problems
 from penstock.generate.spec.samplers import check_categories
 from penstock.generate.spec.values import a_mapping
 from penstock.generate.wishes import whole
@@ -90,8 +91,8 @@ class Spec:
                 column.check_rows(n)
         problems.check()
 
-    def _problems(self) -> Problems:
-        return Problems(self.name, self.document)
+    def _problems(self) -> Mistakes:
+        return Mistakes(self.name, self.document)
 
     def _made(
         self, bench: Workbench, models: Mapping[str, str], problems: Problems
@@ -118,7 +119,7 @@ class Spec:
     def _schema(self, whole_file: Part, columns: Columns) -> Schema | None:
         if whole_file.missing("columns"):
             return None
-        given = whole_file.get("columns", _some_columns, {})
+        given: Mapping[str, Any] = whole_file.get("columns", _some_columns, {})
         made = {name: columns.made(name, column) for name, column in given.items()}
         problems = whole_file.problems
         found = {name: column for name, column in made.items() if column is not None}

@@ -6,6 +6,7 @@
     chat: {conversation: ["...", "..."]}         several turns
     score: {judge: {answer: question, ...}}      what a model thinks of it
     likeness: {edit_similarity: [a, b]}          a metric over columns
+    right: {metric: choice, answer: a, ...}      one that has the name of a sampler
 
 Any but a plain value may have `when`, `check` and `tries`.
 """
@@ -16,15 +17,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from penstock import plugins
+from penstock.documents.problems import Problems, unknown
 from penstock.errors import InputError
 from penstock.generate.columns import Column, Sampled, Static
 from penstock.generate.conversation import Conversation, conversation
 from penstock.generate.generator import Generator, GeneratorFunction
 from penstock.generate.measures import Measure
 from penstock.generate.measures import eval as measures
+from penstock.generate.prompts import Kind
 from penstock.generate.spec.files import Files
+from penstock.generate.spec.mistakes import Part
 from penstock.generate.spec.models import ModelBook
-from penstock.generate.spec.problems import Part, Problems, unknown
 from penstock.generate.spec.samplers import SAMPLERS, Samplers
 from penstock.generate.spec.values import (
     a_check,
@@ -105,15 +109,16 @@ class Columns:
 
     def _kind(self, part: Part) -> str:
         """What a column is; "" where that is wrong and has been said."""
-        found = [key for key in part.data if key in self._kinds]
+        found = [str(key) for key in part.data if key in self._kinds]
         if len(found) == 1:
             return found[0]
         if found:
             raise InputError(
                 f"it is {' and '.join(found)} at once", remedy="A column is one of them."
             )
-        metrics = [name for name in metric_names() if name != "llm_judge"]
-        kinds = ("value", "prompt", "conversation", "judge", *SAMPLERS, *metrics)
+        # Judges stand among the metrics: which they are is not known before they are loaded.
+        metrics = [name for name in metric_names() if name not in ("llm_judge", *SAMPLERS)]
+        kinds = ("value", "prompt", "conversation", "judge", *SAMPLERS, "metric", *metrics)
         for key in part.data:
             if key not in (*_COMMON, *_KEYS["prompt"], *_KEYS["conversation"]):
                 error = unknown(key, kinds, {"static": "Did you mean 'value'?"})
@@ -181,7 +186,7 @@ class Columns:
             return None
         model = self._model(inside if "model" in inside.data else part)
         text = inside.get("prompt", a_text, "")
-        kind = inside.get("template", a_kind, "bare")
+        kind: Kind = inside.get("template", a_kind, "bare")
         params = inside.get("params", a_params)
         return None if model is None else model(text, template=kind, params=params)
 
@@ -211,7 +216,7 @@ class Columns:
         if part.missing("answer"):
             return None
         answer, target = part.get("answer", a_text, ""), part.get("target", a_text)
-        return _measured(name, answer, target, part.get("params", a_mapping, {}))
+        return _measured(name, answer, target, part.get("params", a_mapping))
 
     def _metric_named(self, name: str) -> Callable[[Part], Column | None]:
         def made(part: Part) -> Column | None:
@@ -239,12 +244,22 @@ def _measured(
     target: str | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Measure:
-    if name == "llm_judge":
-        raise InputError("a judge is written as judge: {answer: ..., rubric: ...}")
+    if said := _not_of_columns(name):
+        raise InputError(said)
     clash = {"metric", "answer", "target"} & (parameters or {}).keys()
     if clash:
         raise InputError(f"{sorted(clash)[0]} is no parameter of a metric")
     return measures.metric(name, answer, target, **(parameters or {}))
+
+
+def _not_of_columns(name: str) -> str:
+    """Why a metric cannot measure columns; "" where it can."""
+    needs = getattr(plugins.find("metric", name), "needs", ())
+    if "judge" in needs:
+        return "a judge is written as judge: {answer: ..., rubric: ...}"
+    if "facts" in needs:
+        return f"{name} is of how an answer was made, which no column holds"
+    return ""
 
 
 def _as_mapping(given: Any) -> Mapping[str, Any]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import orjson
 
+from penstock.documents.problems import Path as Place
+from penstock.documents.problems import Problems
 from penstock.errors import InputError
-from penstock.generate.spec.problems import Problems, Step
 
 __all__ = ["Files", "check_storable"]
 
@@ -86,7 +87,7 @@ def check_storable(data: Any, problems: Problems) -> None:
         problems.add(path, InputError(said))
 
 
-def _unstorable(value: Any, path: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
+def _unstorable(value: Any, path: Place) -> Iterator[tuple[Place, str]]:
     if isinstance(value, float) and not math.isfinite(value):
         yield path, f"{value} is no number that can be stored"
     elif isinstance(value, int) and not -_WIDEST <= value < _WIDEST:

@@ -16,10 +16,12 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from penstock.documents.problems import Path as Place
+from penstock.documents.problems import Problems
 from penstock.engine.workbench import Workbench
 from penstock.errors import EndpointError, InputError
 from penstock.generate.generator import Generator, generator
-from penstock.generate.spec.problems import Part, Problems, Step
+from penstock.generate.spec.mistakes import Part
 from penstock.generate.spec.values import a_key, a_mapping, a_params, a_text, refuse_key
 
 __all__ = ["ModelBook"]
@@ -57,7 +59,7 @@ class ModelBook:
         self._says_default = "model" in data
         if self._says_default:
             self._default = self._entry(("model",), data["model"], "")
-        named = Part(problems, (), data).get("models", a_mapping, {})
+        named: Mapping[str, Any] = Part(problems, (), data).get("models", a_mapping, {})
         for name, entry in named.items():
             self._named[name] = self._entry(("models", name), entry, name)
 
@@ -100,7 +102,7 @@ class ModelBook:
                 f"there is no model {name!r}", remedy=f"Did you mean {close[0]!r}, of models?"
             ) from error
 
-    def _entry(self, path: tuple[Step, ...], given: Any, name: str) -> Generator | None:
+    def _entry(self, path: Place, given: Any, name: str) -> Generator | None:
         """A model that is written out; None where something is wrong with it."""
         before = len(self._problems)
         made: Generator | None = None
@@ -119,7 +121,8 @@ class ModelBook:
     def _written(self, part: Part, name: str) -> Generator:
         part.only((*_KEYS, "api_key") if "api_key" in part.data else _KEYS, _HINTS)
         part.get("api_key", refuse_key)
-        params = dict(part.get("params", a_params, {}))
+        more: Mapping[str, Any] = part.get("params", a_params, {})
+        params = dict(more)
         params |= {each: part.data[each] for each in _PARAMS if each in part.data}
         if part.missing("model"):
             return _BROKEN

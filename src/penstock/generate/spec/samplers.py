@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from penstock.documents.problems import Problems
 from penstock.errors import InputError
 from penstock.generate.columns import Column, Sampled, Static
 from penstock.generate.samplers import Sample, Sampler, sample
@@ -23,7 +24,7 @@ from penstock.generate.samplers.choices import Choice, Subcategory, Weighted
 from penstock.generate.samplers.dataset import FromDataset
 from penstock.generate.samplers.person import FIELDS
 from penstock.generate.spec.files import Files
-from penstock.generate.spec.problems import Part, Problems
+from penstock.generate.spec.mistakes import Part
 from penstock.generate.spec.values import a_flag, a_mapping, a_text
 
 __all__ = ["SAMPLERS", "Samplers", "check_categories"]
@@ -103,6 +104,8 @@ def _called(inside: Part, name: str, given: Any) -> Sampler:
 
 
 def _choice(inside: Part, given: Any) -> Sampler:
+    if _named(given) and "answer" in given:  # there is a metric of this name, too
+        raise InputError("a sampler draws from a list", remedy="Write metric: choice, answer: ...")
     return sample.choice(given)
 
 
@@ -119,7 +122,7 @@ def _subcategory(inside: Part, given: Any) -> Sampler | None:
     inside.only(("of", "items"))
     if inside.missing("of", "items"):
         return None
-    items = inside.get("items", a_mapping, {"": [""]})
+    items: Mapping[str, Any] = inside.get("items", a_mapping, {"": [""]})
     # Keys are always texts; a category may be a number or a truth.
     return sample.subcategory(given["of"], {k: v for t, v in items.items() for k in _meanings(t)})
 
