@@ -25,6 +25,8 @@ COMMANDS = (
     Command("prompt", "penstock.cli.prompt:prompt", "A question for every row of a file."),
     Command("generate", "penstock.cli.generate:generate", "A dataset from a schema of columns."),
     Command("grade", "penstock.cli.grade:app", "Files of texts in, the same files with grades."),
+    Command("bench", "penstock.cli.bench:app", "Recipes and cookbooks over endpoints."),
+    Command("redteam", "penstock.cli.redteam:app", "Attacks and sessions against endpoints."),
     Command("endpoints", "penstock.cli.endpoints:app", "Models at addresses, under a name."),
     Command("runs", "penstock.cli.runs:app", "What has been run, and what came of it."),
     Command("batches", "penstock.cli.batches:app", "What lies in batches at providers."),

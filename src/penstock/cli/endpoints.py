@@ -76,11 +76,12 @@ def add(
     force
         Replace one of the same name.
     """
+    from penstock.cli.flags import pairs
     from penstock.endpoint import Limits, Prices
     from penstock.engine.workbench import Workbench
+    from penstock.files import checked_id
     from penstock.providers import resolve
     from penstock.secret import is_reference
-    from penstock.store.workspace import checked_id
 
     if key is not None and not is_reference(key):
         raise InputError(
@@ -97,8 +98,8 @@ def add(
         prices = Prices(input_price, output_price, **batch)  # type: ignore[arg-type]
     made = resolve(endpoint).with_(
         key=key,
-        params=_pairs(param, "--param"),
-        headers={k: str(v) for k, v in _pairs(header, "--header").items()},
+        params=pairs(param, "--param"),
+        headers={k: str(v) for k, v in pairs(header, "--header").items()},
         limits=Limits(concurrency, requests_per_minute, tokens_per_minute),
         prices=prices,
         timeout=timeout,
@@ -181,18 +182,3 @@ def remove(name: str, /) -> int:
                 f"there is no endpoint {name!r}", remedy="See `penstock endpoints list`."
             )
     return Exit.OK
-
-
-def _pairs(given: list[str] | None, flag: str) -> dict[str, Any]:
-    import orjson
-
-    made: dict[str, Any] = {}
-    for pair in given or ():
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise InputError(f"{flag} {pair!r} is not of the form name=value")
-        try:
-            made[name] = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            made[name] = value
-    return made

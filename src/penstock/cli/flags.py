@@ -9,13 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from penstock.cli.app import COMMANDS
-from penstock.errors import SettingsError
+from penstock.errors import InputError, SettingsError
 from penstock.settings import SETTINGS, Setting
 
-__all__ = ["Split", "split"]
+__all__ = ["Split", "pairs", "split"]
 
 _BY_FLAG = {setting.flag: setting for setting in SETTINGS}
 
@@ -71,3 +71,19 @@ def _own_flags(arguments: Sequence[str]) -> frozenset[str]:
             return frozenset(_BY_FLAG)
     parameters = inspect.signature(found).parameters
     return frozenset("--" + parameter.replace("_", "-") for parameter in parameters)
+
+
+def pairs(given: Sequence[str] | None, flag: str) -> dict[str, Any]:
+    """What `--param name=value` says, given any number of times; values are JSON or text."""
+    import orjson
+
+    made: dict[str, Any] = {}
+    for pair in given or ():
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"{flag} {pair!r} is not of the form name=value")
+        try:
+            made[name] = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            made[name] = value
+    return made

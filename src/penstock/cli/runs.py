@@ -14,13 +14,15 @@ from penstock.cli.show import out, print_json, print_table, safe, since, tokens_
 from penstock.errors import Exit, InputError, NotFoundError
 
 if TYPE_CHECKING:
+    from penstock.bench.running import BenchJob
     from penstock.engine.workbench import Workbench
     from penstock.generate.filejob import FileJob
     from penstock.generate.schemajob import SchemaJob
     from penstock.grade.grading import GradeJob
+    from penstock.redteam.campaign import CampaignJob
     from penstock.store.batches import BatchRow
 
-    AnyJob: TypeAlias = FileJob | SchemaJob | GradeJob
+    AnyJob: TypeAlias = FileJob | SchemaJob | GradeJob | BenchJob | CampaignJob
 
 __all__ = ["app"]
 
@@ -204,6 +206,14 @@ def _job(spec: Mapping[str, Any]) -> AnyJob:
         from penstock.grade.grading import GradeJob
 
         return GradeJob.from_spec(spec)
+    if "bench" in spec:
+        from penstock.bench.running import BenchJob
+
+        return BenchJob.from_spec(spec)
+    if "redteam" in spec:
+        from penstock.redteam.campaign import CampaignJob
+
+        return CampaignJob.from_spec(spec)
     if "generate" in spec:
         from penstock.generate.schemajob import SchemaJob
 
@@ -215,21 +225,33 @@ def _job(spec: Mapping[str, Any]) -> AnyJob:
 
 def _asked_online(job: AnyJob) -> AnyJob:
     """The same job, asked online."""
-    from penstock.grade.grading import GradeJob
+    from penstock.generate.filejob import FileJob
+    from penstock.generate.schemajob import SchemaJob
 
-    if isinstance(job, GradeJob):
-        return replace(job, wishes=replace(job.wishes, lane="online"))
-    return replace(job, lane="online")
+    if isinstance(job, FileJob | SchemaJob):
+        return replace(job, lane="online")
+    wishes: Any = replace(job.wishes, lane="online")
+    return replace(job, wishes=wishes)
 
 
 def _end(job: AnyJob, made: Any, bench: Workbench, *, as_json: bool) -> int:
     """Say how it ended."""
+    from penstock.bench.running import BenchJob
     from penstock.grade.grading import GradeJob
+    from penstock.redteam.campaign import CampaignJob
 
     if isinstance(job, GradeJob):
         from penstock.cli.grading import end as end_grading
 
         return end_grading(made, bench, as_json=as_json)
+    if isinstance(job, BenchJob):
+        from penstock.cli.benchrun import end as end_bench
+
+        return end_bench(made, as_json=as_json)
+    if isinstance(job, CampaignJob):
+        from penstock.cli.redteam_run import end as end_campaign
+
+        return end_campaign(made, as_json=as_json)
     from penstock.cli.jobs import end
 
     where = Path(job.out) if job.out else None
