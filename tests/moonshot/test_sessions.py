@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from penstock import moonshot
-from penstock import moonshot_sessions as sessions
 from penstock.engine.workbench import default_workbench
 from penstock.errors import InputError, NotFoundError, PenstockError
+from penstock.moonshot import sessions
 from penstock.simulator import Simulator
 from tests.moonshot.kit import echo
 from tests.redteam.session_kit import asked, digest, system, user

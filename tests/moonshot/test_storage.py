@@ -55,9 +55,11 @@ def test_an_object_is_made_read_changed_listed_and_forgotten(kind: str) -> None:
     assert name == "the-one"
     read = call("api_read_{}")(name)
     assert read["id"] == "the-one"
+    # Moonshot has that name for the template of a session.
+    change = "api_change_{}" if kind == "prompt_template" else "api_update_{}"
     assert read["description"] == "At first"
     assert {key: read[key] for key in fields} == fields
-    assert call("api_update_{}")(name, description="Later")
+    assert call(change)(name, description="Later")
     assert call("api_read_{}")(name) == {**read, "description": "Later"}
     assert call("api_get_all_{}_name")() == sorted([*shipped, name])
     assert call("api_read_{}")(name) in call("api_get_all_{}")()
@@ -67,7 +69,7 @@ def test_an_object_is_made_read_changed_listed_and_forgotten(kind: str) -> None:
         call("api_create_{}")("Another", **fields, colour="blue")
     assert call("api_delete_{}")(name)
     assert call("api_get_all_{}_name")() == shipped
-    for what in ("api_read_{}", "api_update_{}", "api_delete_{}"):
+    for what in ("api_read_{}", change, "api_delete_{}"):
         with pytest.raises(NotFoundError, match="'the-one'"):
             call(what)(name)
     with pytest.raises(InputError, match="ships with Penstock"):

@@ -141,6 +141,7 @@ def _filled(template: JinjaTemplate | None, example: Example) -> tuple[str, str]
 
 
 def once(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
+    """Without those that stand there again."""
     found: list[Endpoint] = []
     for endpoint in endpoints:
         if endpoint not in found:

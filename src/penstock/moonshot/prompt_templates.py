@@ -11,13 +11,13 @@ from penstock.engine.workbench import default_workbench
 from penstock.moonshot.calling import api, changed
 
 __all__ = [
+    "api_change_prompt_template",
     "api_create_prompt_template",
     "api_delete_prompt_template",
     "api_get_all_prompt_template",
     "api_get_all_prompt_template_detail",
     "api_get_all_prompt_template_name",
     "api_read_prompt_template",
-    "api_update_prompt_template",
 ]
 
 
@@ -37,7 +37,7 @@ def api_read_prompt_template(pt_id: str) -> dict[str, Any]:
 
 
 @api
-def api_update_prompt_template(
+def api_change_prompt_template(
     pt_id: str,
     *,
     name: str | None = None,

@@ -93,10 +93,11 @@ async def take_turn(
             Message(role="user", content=prepared),
         ]
         params = merged_params(lineup.endpoint.params, lineup.params)
+        request = Request(lineup.endpoint, messages, params, None, None, prompt.draw)
+        _ = request.key  # half a character, say, cannot be asked about
     except PenstockError as error:
         failure = Failure(FailureKind.INPUT, error.message)
         return Turn.of(failure, prepared=said, **known)
-    request = Request(lineup.endpoint, messages, params, None, None, prompt.draw)
     outcome = await engine.ask(request, on_text=on_text)
     verdict = await _verdict(engine, lineup.judge, objective, prompt, outcome)
     return Turn.of(outcome, prepared=prepared, context=len(before), verdict=verdict, **known)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -33,7 +33,6 @@ from penstock.redteam.session_setup import Chosen, Given, Ready
 from penstock.redteam.strategies import NoContext
 from penstock.redteam.target import AttackerError, Ended, Halted, Target
 from penstock.redteam.turn import Turn, TurnStatus
-from penstock.request import Request
 from penstock.store.sessions import SessionStore, kept
 
 __all__ = ["OnSaid", "OnTurn", "Sending", "Wish", "collapsed"]
@@ -200,7 +199,7 @@ class Sending:
 
         again = await self._again(label)
         target = Target(
-            _anew(self._engine, again * _APART),
+            self._engine,
             self._lineup(label),
             Objective.model_validate({"goal": wish.line, "id": f"{wish.session}-{self._send}"}),
             name=f"{self._name}/{label}",
@@ -210,6 +209,7 @@ class Sending:
             attacker=ready.attacker,
             rewrite=ready.assault.around,
             on_turn=on_turn,
+            draw=again * _APART,
         )
         halted, error = await _carried_out(ready, target, wish.chosen.seed)
         if trouble:
@@ -322,26 +322,6 @@ async def _carried_out(ready: Ready, target: Target, seed: int) -> tuple[Failure
         label = ready.assault.label
         return None, f"the attack {label} failed: {type(fault).__name__}: {fault}"
     return None, ""
-
-
-def _anew(engine: Engine, draw: int) -> Engine:
-    """The engine, for a loop that was run before: the same questions are other draws."""
-    return cast(Engine, _Anew(engine, draw)) if draw else engine
-
-
-class _Anew:
-    def __init__(self, engine: Engine, draw: int) -> None:
-        self._engine = engine
-        self._draw = draw
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def ask(self, request: Request, **options: Any) -> Coroutine[Any, Any, Outcome]:
-        shifted = request.sample + self._draw
-        return self._engine.ask(
-            msgspec.structs.replace(request, sample=shifted, _key=None), **options
-        )
 
 
 def _undecided(turn: Turn) -> bool:

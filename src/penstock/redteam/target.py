@@ -65,10 +65,13 @@ class Target:
         attacker: Endpoint | None = None,
         rewrite: Rewrite | None = None,
         on_turn: Callable[[Turn], Awaitable[None]] | None = None,
+        history: Sequence[Turn] = (),
+        draw: int = 0,
     ) -> None:
         """`name` tells this conversation from all others. `rewrite`: what else is done to every
         prompt. `stops`: whether it is over with the first success. `on_turn` is called with every
-        turn before the next one."""
+        turn before the next one. `history`: earlier turns, for the strategy. `draw`: from where
+        on draws are counted, so that what was tried before is asked anew."""
         self.objective = objective
         self.max_turns = max_turns
         self.random: Random = seeded(seed, name)
@@ -84,6 +87,8 @@ class Target:
         self._attacker = attacker
         self._rewrite = rewrite
         self._on_turn = on_turn
+        self._history = tuple(history)
+        self._draw = draw
         self._asked: Counter[tuple[Any, ...]] = Counter()
         self._taken = 0
 
@@ -114,7 +119,7 @@ class Target:
     ) -> str:
         """What the attacker's own model says; AttackerError where it says nothing."""
         outcome = await self._engine.ask(
-            Request.of(self._helper(), prompt, system=system, sample=draw, **params)
+            Request.of(self._helper(), prompt, system=system, sample=draw + self._draw, **params)
         )
         if isinstance(outcome, Failure):
             raise self._trouble(outcome)
@@ -134,7 +139,7 @@ class Target:
         """The same, as JSON that fits a schema."""
         form = AnswerSchema.of(dict(schema))
         request = Request.of(
-            self._helper(), prompt, system=system, schema=form, sample=draw, **params
+            self._helper(), prompt, system=system, schema=form, sample=draw + self._draw, **params
         )
         found = await ask_structured(self._engine, request)
         if isinstance(found, Failure):
@@ -172,9 +177,9 @@ class Target:
             same = (attacked or prompt, *(message["content"] for message in before))
             draw = self._asked[same]
             self._asked[same] += 1
-        said = Prompt(prompt, attacked, before, number, self._name, draw)
+        said = Prompt(prompt, attacked, before, number, self._name, draw + self._draw)
         # A conversation that goes on brings its own context; the strategy's is for the others.
-        history = () if before else tuple(self.turns)
+        history = () if before else (*self._history, *self.turns)
         turn = await take_turn(
             self._engine, self._lineup, said, history=history, objective=self.objective
         )
