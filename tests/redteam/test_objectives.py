@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 import penstock.library
+from penstock.documents.objects import Dataset
+from penstock.documents.shelf import Shelf
 from penstock.engine.engine import Engine
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
@@ -403,3 +405,12 @@ def test_a_draw_keeps_the_order_of_the_set_and_depends_on_the_seed(bench: Workbe
     ]
     assert any(other != drawn for other in others)
     assert len(load_objectives(["format-rules"], bench, most=500)) == len(whole)
+
+
+def test_the_inputs_of_a_dataset_in_the_library_are_objectives_too(tmp_path: Path) -> None:
+    with Workbench(workspace=tmp_path) as bench:
+        found = load_objectives(["harmful-requests"], bench)
+        first = Shelf("dataset", Dataset, tmp_path, Path(penstock.library.__path__[0]))
+        inputs = [row["input"] for row in first.get("harmful-requests").value.examples or ()]
+    assert [each.goal for each in found] == inputs
+    assert {each.category for each in found} >= {"fraud", "violence"}

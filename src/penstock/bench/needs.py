@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import plugins
-from penstock.bench.examples import Examples, Share
 from penstock.bench.objects import Cookbook, Recipe
 from penstock.bench.planning import referred
 from penstock.bench.shelves import Shelves
+from penstock.documents.examples import Examples, Share
 from penstock.documents.shelf import Entry
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from penstock.bench.examples import Example, Examples
-from penstock.bench.measuring import Measuring
 from penstock.bench.objects import Cookbook, Recipe
+from penstock.bench.summary.measuring import Measuring
+from penstock.documents.examples import Example, Examples
 from penstock.documents.shelf import Entry
 from penstock.endpoint import Endpoint
+from penstock.engine.info import labelled, once
 from penstock.errors import InputError
 from penstock.metrics import Metric
 from penstock.metrics.statistics import JudgeAccuracy
 from penstock.templates import JinjaTemplate
 
-__all__ = ["PROMPT", "BookPlan", "Plan", "Question", "RecipePlan", "labelled", "once"]
+__all__ = ["PROMPT", "BookPlan", "Plan", "Question", "RecipePlan"]
 
 PROMPT = "prompt"
 """What templates call the input."""
@@ -138,23 +139,3 @@ def _filled(template: JinjaTemplate | None, example: Example) -> tuple[str, str]
         return template.fill({**example.row, PROMPT: example.input}), ""
     except InputError as error:
         return "", error.message
-
-
-def once(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
-    """Without those that stand there again."""
-    found: list[Endpoint] = []
-    for endpoint in endpoints:
-        if endpoint not in found:
-            found.append(endpoint)
-    return found
-
-
-def labelled(endpoints: Sequence[Endpoint]) -> dict[str, Endpoint]:
-    """By a label each; equal ones get a number."""
-    made: dict[str, Endpoint] = {}
-    for endpoint in endpoints:
-        label, number = endpoint.label, 2
-        while label in made:
-            label, number = f"{endpoint.label} ({number})", number + 1
-        made[label] = endpoint
-    return made

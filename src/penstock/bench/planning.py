@@ -8,14 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from penstock import plugins
-from penstock.bench.examples import Examples, Share
 from penstock.bench.objects import MetricUse, Recipe
-from penstock.bench.plan import PROMPT, BookPlan, Plan, RecipePlan, labelled, once
+from penstock.bench.plan import PROMPT, BookPlan, Plan, RecipePlan
 from penstock.bench.scale import percent
 from penstock.bench.shelves import Shelves, is_file
 from penstock.bench.wishes import Wishes
+from penstock.documents.examples import Examples, Share
 from penstock.documents.shelf import Entry, Shelf
 from penstock.endpoint import Endpoint
+from penstock.engine.info import labelled, once
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
 from penstock.metrics import JudgeMetric, Metric, find_metric

@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from penstock.bench.asking import scored
-from penstock.bench.examples import Example
 from penstock.bench.item import Item, ItemScore, ItemStatus
 from penstock.bench.plan import Plan, RecipePlan
 from penstock.bench.planning import planned
-from penstock.bench.resultfiles import items_file, write_result
+from penstock.bench.result import FILES
 from penstock.bench.results import BenchRun
 from penstock.bench.wishes import Wishes
+from penstock.documents.examples import Example
 from penstock.endpoint import Endpoint
 from penstock.engine.info import RunInfo
 from penstock.engine.run import Run
@@ -53,7 +53,7 @@ def rescore(
     began = time.time()
     called = name or wishes.name
     with Run(bench.workspace, bench.catalog, kind="bench", name=called, spec=spec) as made:
-        with TableWriter(items_file(made.folder, 1)) as writer:
+        with TableWriter(FILES.table(made.folder, "items", 1)) as writer:
             for item in work.items(run):
                 writer.add(item.number, [item.row()])
             table = writer.close()
@@ -76,7 +76,7 @@ def rescore(
             problems=tuple(run.result.problems),
             rescored_from=run.id,
         )
-        write_result(result.result, made.folder, 1)
+        FILES.write(result.result, made.folder, 1)
     return result
 
 

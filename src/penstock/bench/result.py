@@ -10,7 +10,10 @@ from typing import Any
 
 import msgspec
 
+from penstock.engine.resultfiles import ResultFiles
+
 __all__ = [
+    "FILES",
     "SCHEMA",
     "BenchResult",
     "CookbookGrade",
@@ -166,3 +169,7 @@ class BenchResult(msgspec.Struct, frozen=True, kw_only=True):
     rescored_from: str = ""
     version: str = ""
     """Penstock's."""
+
+
+FILES = ResultFiles(BenchResult, SCHEMA)
+"""Where they lie; the table of items is `items`."""

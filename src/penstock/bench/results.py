@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 from penstock.bench.item import Item, items_of
 from penstock.bench.plan import Plan
 from penstock.bench.progress import status_of
-from penstock.bench.result import BenchResult, MetricResult
-from penstock.bench.resultfiles import latest, open_items, read_result
+from penstock.bench.result import FILES, BenchResult, MetricResult
 from penstock.bench.summary import cookbook_of, recipes_of
 from penstock.bench.wishes import Wishes
-from penstock.endpoint import Endpoint
 from penstock.engine.info import RunInfo
+from penstock.engine.resultfiles import public_spec
 from penstock.engine.states import RunState
 from penstock.engine.workbench import Workbench, default_workbench
-from penstock.errors import EndpointError, InputError, NotFoundError, StoreError
+from penstock.errors import InputError, NotFoundError, StoreError
 from penstock.tables import Table
 
 if TYPE_CHECKING:
@@ -80,8 +79,8 @@ class BenchRun:
             started=began,
             ended=time.time(),
             seconds=info.seconds,
-            endpoints={label: _spec(each) for label, each in plan.endpoints.items()},
-            judges={label: _spec(each) for label, each in plan.judges.items()},
+            endpoints={label: public_spec(each) for label, each in plan.endpoints.items()},
+            judges={label: public_spec(each) for label, each in plan.judges.items()},
             settings=_settings(wishes),
             recipes=found,
             cookbooks=books,
@@ -95,13 +94,13 @@ class BenchRun:
     @classmethod
     def open(cls, folder: Path) -> BenchRun:
         """The latest result in a run's folder."""
-        number = latest(folder)
+        number = FILES.latest(folder)
         if number is None:
             raise NotFoundError(
                 f"the run {folder.name} has no result",
                 remedy=f"Was it stopped? Go on with it: penstock runs resume {folder.name}",
             )
-        return cls(read_result(folder, number), open_items(folder, number), folder)
+        return cls(FILES.read(folder, number), FILES.open_table(folder, "items", number), folder)
 
     @property
     def id(self) -> str:
@@ -227,7 +226,7 @@ def find_result(name: str, bench: Workbench | None = None) -> BenchRun:
         folder = bench.workspace.run(row["id"])
         if row["id"] == name:
             return BenchRun.open(folder)
-        if name and name in ("latest", row["name"]) and latest(folder) is not None:
+        if name and name in ("latest", row["name"]) and FILES.latest(folder) is not None:
             return BenchRun.open(folder)
     if name == "latest" or not bench.workspace.exists:
         raise NotFoundError("there are no results yet", remedy="See `penstock bench run --help`.")
@@ -247,10 +246,10 @@ def all_results(
     bench = bench or default_workbench()
     for row in _runs(bench):
         folder = bench.workspace.run(row["id"])
-        number = latest(folder)
+        number = FILES.latest(folder)
         if number is not None:
             try:
-                yield read_result(folder, number)
+                yield FILES.read(folder, number)
             except StoreError as error:
                 _log.warning("a result was left out", extra={"why": str(error)})
                 if on_problem is not None:
@@ -261,13 +260,6 @@ def _runs(bench: Workbench) -> Iterator[dict[str, Any]]:
     """The benchmark runs of a workspace, the newest first."""
     if bench.workspace.exists:
         yield from (row for row in bench.catalog.all_runs(_MOST) if row["kind"] == "bench")
-
-
-def _spec(endpoint: Endpoint) -> dict[str, Any]:
-    try:
-        return endpoint.spec()
-    except EndpointError:  # its key was given literally, and is kept nowhere
-        return endpoint.with_(key=None).spec()
 
 
 def _settings(wishes: Wishes) -> dict[str, Any]:

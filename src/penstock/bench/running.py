@@ -19,15 +19,14 @@ from penstock.bench.item import Item
 from penstock.bench.listening import Listening
 from penstock.bench.plan import Plan
 from penstock.bench.planning import planned
-from penstock.bench.resultfiles import items_file, next_number, write_result
+from penstock.bench.result import FILES
 from penstock.bench.results import BenchRun
 from penstock.bench.troubles import Troubles
 from penstock.bench.wishes import Wishes
 from penstock.endpoint import Endpoint
 from penstock.engine.batch import BatchWish
-from penstock.engine.bridge import Handle, run
 from penstock.engine.budget import Budget
-from penstock.engine.job import Job, Terms
+from penstock.engine.job import Job, Terms, check_resumable, performed
 from penstock.engine.lanes import LaneWish, Prospect, has_batches, lane_for
 from penstock.engine.outlet import Outlet
 from penstock.engine.progress import Progress
@@ -62,11 +61,7 @@ class BenchJob:
                 f"this run scored the answers of {origin} anew, and asked nothing itself",
                 remedy=f"Go on with that one: penstock runs resume {origin}",
             )
-        if "endpoints" in spec:
-            raise InputError(
-                "this run was made by a program, not by the shell",
-                remedy="Run that program again: what has an answer is found, the rest is asked.",
-            )
+        check_resumable(spec)
         return cls(Wishes.from_spec(spec))
 
     def plan(self, bench: Workbench) -> Plan:
@@ -92,24 +87,7 @@ class BenchJob:
         going = Going(self, plan or self.plan(bench), bench, run_id, waits)
         if on_begin is not None:
             on_begin(going)
-        job = going.job
-        interrupts: list[bool] = []
-
-        def interrupted() -> None:
-            interrupts.append(True)
-            if on_interrupt is not None:
-                on_interrupt()
-
-        made = run(
-            job.thread,
-            lambda _: going.work(),
-            cancel=job.engine.stop.throw,
-            tick=None if watch is None else watch(job.progress),
-            on_interrupt=interrupted,
-        )
-        if interrupts and on_interrupt is None and not isinstance(made, Handle):
-            raise KeyboardInterrupt
-        return made
+        return performed(going.job, going.work, watch, on_interrupt)
 
 
 class Going:
@@ -166,8 +144,8 @@ class Going:
         job = self.job
         with job.open():
             async with self._listening:
-                number = next_number(job.run.folder)
-                items = TableWriter(items_file(job.run.folder, number))
+                number = FILES.next_number(job.run.folder)
+                items = TableWriter(FILES.table(job.run.folder, "items", number))
                 try:
                     left = await self._asked(items)
                     table: Table = await job.station.users.run(lambda: _closed(items))
@@ -256,7 +234,7 @@ class Going:
             problems=(*_left_out(missing, left), *self._troubles.said()),
         )
         if not left:
-            write_result(made.result, job.run.folder, number)
+            FILES.write(made.result, job.run.folder, number)
         return made
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from penstock.endpoint import Endpoint
 from penstock.tables import Origin
 
-__all__ = ["RunInfo", "models_of"]
+__all__ = ["RunInfo", "labelled", "models_of", "once"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,26 @@ class RunInfo:
     def cost(self) -> Decimal:
         """Dollars; without those answers for which no price is known (`counters["unpriced"]`)."""
         return Decimal(self.counters["cost"])
+
+
+def once(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
+    """Without those that stand there again."""
+    found: list[Endpoint] = []
+    for endpoint in endpoints:
+        if endpoint not in found:
+            found.append(endpoint)
+    return found
+
+
+def labelled(endpoints: Sequence[Endpoint]) -> dict[str, Endpoint]:
+    """By a label each, as results and reports call them; equal ones get a number."""
+    made: dict[str, Endpoint] = {}
+    for endpoint in endpoints:
+        label, number = endpoint.label, 2
+        while label in made:
+            label, number = f"{endpoint.label} ({number})", number + 1
+        made[label] = endpoint
+    return made
 
 
 def models_of(endpoints: Sequence[Endpoint]) -> tuple[str, ...]:

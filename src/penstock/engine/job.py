@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from penstock import logs
 from penstock.endpoint import Endpoint
@@ -31,14 +31,26 @@ from penstock.engine.run import Run, end_state
 from penstock.engine.states import RunState
 from penstock.engine.station import Station
 from penstock.engine.workbench import Workbench
-from penstock.errors import PenstockError, ProcessingError
+from penstock.errors import InputError, PenstockError, ProcessingError
 from penstock.outcome import FailureKind
 from penstock.store.batches import BatchStore
 from penstock.tables import RowSource, Table, TableWriter, rows
 from penstock.tokens import Lane
 
-__all__ = ["Branch", "Job", "TableHandle", "Terms", "begun", "first_error", "started", "streamed"]
+__all__ = [
+    "Branch",
+    "Job",
+    "TableHandle",
+    "Terms",
+    "begun",
+    "check_resumable",
+    "first_error",
+    "performed",
+    "started",
+    "streamed",
+]
 
+T = TypeVar("T")
 Work = Callable[["Job"], Coroutine[Any, Any, Table]]
 Branch: TypeAlias = Callable[[str], AbstractContextManager[Engine]]
 
@@ -258,6 +270,44 @@ class Job:
             models_of(terms.endpoints),
             terms.prompt,
             time.monotonic() - self._began,
+        )
+
+
+def performed(
+    job: Job,
+    work: Callable[[], Coroutine[Any, Any, T]],
+    watch: Callable[[Progress], Callable[[], None]] | None = None,
+    on_interrupt: Callable[[], None] | None = None,
+) -> T | Handle[T]:
+    """Do the work of a job: what it gives, or a handle inside a running loop.
+
+    Ctrl-C ends it in good order; it is raised then, unless the caller is told by `on_interrupt`.
+    """
+    interrupts: list[bool] = []
+
+    def interrupted() -> None:
+        interrupts.append(True)
+        if on_interrupt is not None:
+            on_interrupt()
+
+    made = run(
+        job.thread,
+        lambda _: work(),
+        cancel=job.engine.stop.throw,
+        tick=None if watch is None else watch(job.progress),
+        on_interrupt=interrupted,
+    )
+    if interrupts and on_interrupt is None and not isinstance(made, Handle):
+        raise KeyboardInterrupt
+    return made
+
+
+def check_resumable(spec: Mapping[str, Any]) -> None:
+    """A run whose endpoints were given as objects cannot be taken up by the shell."""
+    if "endpoints" in spec:
+        raise InputError(
+            "this run was made by a program, not by the shell",
+            remedy="Run that program again: what has an answer is found, the rest is asked.",
         )
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from penstock.engine.job import Job, TableHandle, begun, started
 from penstock.engine.outflow import Stream
 from penstock.engine.progress import Progress
+from penstock.engine.wishes import whole
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import InputError
 from penstock.generate.evaluation import evaluate
@@ -32,7 +33,6 @@ from penstock.generate.measures import eval as measures
 from penstock.generate.options import Options, checked_options
 from penstock.generate.prospect import projected
 from penstock.generate.schema import Schema
-from penstock.generate.wishes import whole
 from penstock.live import Viewer
 from penstock.tables import Table
 

@@ -13,20 +13,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from penstock.engine.bridge import Handle, run
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache
 from penstock.engine.info import RunInfo
-from penstock.engine.job import Job, Terms
+from penstock.engine.job import Job, Terms, performed
 from penstock.engine.outlet import Outlet
 from penstock.engine.rows import SetAside, current_row
+from penstock.engine.wishes import dollars
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import InputError
 from penstock.generate.calls import Calls
 from penstock.generate.columns import Row, Scene
 from penstock.generate.measures import Measure
 from penstock.generate.models import Models
-from penstock.generate.wishes import dollars
 from penstock.metrics import Score, Summary, summarise
 from penstock.outcome import Failure
 from penstock.tables import RowSource, Table, TableWriter, rows
@@ -70,16 +69,7 @@ def evaluate(
     named = _checked(measures, source)
     evaluating = _Evaluating(bench, source, named, cache, dollars(budget))
     job = evaluating.job()
-    interrupts: list[bool] = []
-    made = run(
-        job.thread,
-        lambda _: evaluating.work(job),
-        cancel=job.engine.stop.throw,
-        on_interrupt=lambda: interrupts.append(True),
-    )
-    if interrupts and not isinstance(made, Handle):
-        raise KeyboardInterrupt
-    return made
+    return performed(job, lambda: evaluating.work(job))
 
 
 def _checked(measures: Mapping[str, Measure], source: RowSource) -> dict[str, Measure]:

@@ -11,6 +11,7 @@ from penstock.engine.batch import BatchWish
 from penstock.engine.budget import Budget
 from penstock.engine.job import Job, Terms
 from penstock.engine.lanes import Prospect, has_batches, lane_for
+from penstock.engine.wishes import dollars, lane_of
 from penstock.engine.workbench import Workbench
 from penstock.errors import PenstockError
 from penstock.generate.cells import Cells
@@ -19,7 +20,6 @@ from penstock.generate.growth import Growth
 from penstock.generate.models import Models
 from penstock.generate.options import Options
 from penstock.generate.schema import Schema
-from penstock.generate.wishes import dollars, lane_of
 from penstock.live.feed import Feed
 from penstock.tables import Table
 from penstock.tokens import Lane

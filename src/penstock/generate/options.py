@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypedDict
 
 from penstock.engine.engine import Cache
+from penstock.engine.wishes import dollars, lane_of, one_of, whole
 from penstock.errors import InputError
 from penstock.generate.plan import Failing
-from penstock.generate.wishes import dollars, lane_of, one_of, whole
 
 __all__ = ["Options", "checked_options"]
 

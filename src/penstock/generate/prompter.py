@@ -21,13 +21,13 @@ from penstock.engine.batch import BatchWish
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Cache
 from penstock.engine.job import TableHandle
+from penstock.engine.wishes import dollars, lane_of, one_of
 from penstock.engine.workbench import Workbench, default_workbench
 from penstock.errors import EndpointError, InputError
 from penstock.generate.backend import checked, understood
 from penstock.generate.functions import check_parse, prompt_takes
 from penstock.generate.launch import Launch, estimated, launched, streamed
 from penstock.generate.plan import Failing, Plan
-from penstock.generate.wishes import dollars, lane_of, one_of
 from penstock.request import merged_params
 from penstock.schema import AnswerSchema
 from penstock.tables import RowSource, rows

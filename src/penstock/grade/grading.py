@@ -20,9 +20,9 @@ from typing import Any
 from penstock.endpoint import Endpoint
 from penstock.engine.accounts import used
 from penstock.engine.batch import BatchWish
-from penstock.engine.bridge import Handle, run
 from penstock.engine.budget import Budget
-from penstock.engine.job import Job, Terms
+from penstock.engine.info import once
+from penstock.engine.job import Job, Terms, check_resumable, performed
 from penstock.engine.lanes import LaneWish, Prospect, has_batches, lane_for
 from penstock.engine.progress import Progress
 from penstock.engine.states import RunState
@@ -109,11 +109,7 @@ class GradeJob:
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> GradeJob:
         """The job that a run was made of."""
-        if "endpoints" in spec:
-            raise InputError(
-                "this run was made by a program, not by the shell",
-                remedy="Run that program again: what has an answer is found, the rest is asked.",
-            )
+        check_resumable(spec)
         return cls(Wishes.from_spec(spec))
 
     def grader(self, bench: Workbench) -> Grader:
@@ -157,24 +153,7 @@ class GradeJob:
     ) -> Any:
         """Do it, or go on with it: a Grading, or a handle inside a running loop."""
         going = _Going(self, bench, run_id, waits)
-        interrupts: list[bool] = []
-
-        def interrupted() -> None:
-            interrupts.append(True)
-            if on_interrupt is not None:
-                on_interrupt()
-
-        job = going.job
-        made = run(
-            job.thread,
-            lambda _: going.work(),
-            cancel=job.engine.stop.throw,
-            tick=None if watch is None else watch(job.progress),
-            on_interrupt=interrupted,
-        )
-        if interrupts and on_interrupt is None and not isinstance(made, Handle):
-            raise KeyboardInterrupt
-        return made
+        return performed(going.job, going.work, watch, on_interrupt)
 
 
 def used_today(bench: Workbench) -> int:
@@ -202,7 +181,7 @@ class _Going:
             Terms(
                 bench,
                 "grade",
-                tuple(_once(self._grader.endpoints)),
+                tuple(once(self._grader.endpoints)),
                 spec,
                 name=wishes.name,
                 id=run_id,
@@ -239,8 +218,7 @@ class _Going:
                 job, wishes, self._grader, opening.files, lambda f: self._file(work, f, outputs)
             )
             try:
-                with job.lane("online"):  # a chunk that goes by batch has a lane of its own
-                    await work.run(self._workers())
+                await work.run(self._workers())
             except BaseException as error:
                 cause = job.failed(error)
                 work.abort()
@@ -394,11 +372,3 @@ class _Going:
 
 def _refused(file: Unreadable) -> FileResult:
     return FileResult(file.path, None, problem=file.reason, remedy=file.remedy)
-
-
-def _once(endpoints: Sequence[Endpoint]) -> list[Endpoint]:
-    found: list[Endpoint] = []
-    for endpoint in endpoints:
-        if endpoint not in found:
-            found.append(endpoint)
-    return found

@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.engine.batch import BatchLane, Reserve, Writing
 from penstock.engine.engine import Engine
-from penstock.engine.job import Job
+from penstock.engine.job import Branch, Job
 from penstock.engine.outlet import Outlet
 from penstock.engine.passes import Marks
 from penstock.engine.rows import current_row, waiting
@@ -28,8 +26,8 @@ from penstock.grade.opening import OpenFile
 from penstock.grade.wishes import Wishes
 from penstock.metrics.agreement import Agreement
 from penstock.outcome import Failure, FailureKind
-from penstock.store.batches import BatchStore
 from penstock.tables import Table, TableWriter
+from penstock.tokens import Lane
 
 __all__ = ["FileWork", "Work"]
 
@@ -86,8 +84,6 @@ class Work:
         self.files = self._works(files)
         self._owner = {number: work for work in self.files for number in work.chunks}
         self._left = deque(range(len(self.chunks)))
-        self._reserve: Reserve | None = None
-        self._writing: Writing | None = None
         self.left_waiting = 0
         """Rows whose answers lie in batches for which nobody here waits."""
         self.agreement = {
@@ -106,25 +102,17 @@ class Work:
 
     async def run(self, workers: int) -> None:
         """Every chunk, so many at a time."""
-        with ExitStack() as stack:
-            store = None
-            if self._batches:
-                store = BatchStore(self._job.terms.bench.workspace.batches)
-                stack.callback(store.close)
-                self._reserve = Reserve.of(store, self._job.run.id)
-                self._writing = Writing()
+        lane: Lane = "batch" if self._job.terms.lane == "batch" else "online"
+        with self._job.branches(lane) as branch:
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(min(workers, len(self._left))):
-                    tasks.create_task(self._serve(store))
+                    tasks.create_task(self._serve(branch))
 
-    @property
-    def _batches(self) -> bool:
-        return self._job.terms.lane == "batch"
-
-    async def _serve(self, store: BatchStore | None) -> None:
+    async def _serve(self, branch: Branch) -> None:
         while self._left and not self._job.engine.stop.thrown:
-            number = self._left.popleft()
-            await self._chunk(self.chunks.begin(number), store)
+            chunk = self.chunks.begin(self._left.popleft())
+            with branch(f"chunk{chunk.number:04d}") as engine:
+                await self._chunk(chunk, engine)
             self._tell()
 
     def _tell(self) -> None:
@@ -135,12 +123,10 @@ class Work:
 
     # One chunk --------------------------------------------------------------------------------
 
-    async def _chunk(self, chunk: Chunk, store: BatchStore | None) -> None:
+    async def _chunk(self, chunk: Chunk, engine: Engine) -> None:
         work = self._owner[chunk.number]
         outcome = _Outcome()
-        with ExitStack() as stack:
-            engine = self._engine(chunk, store, stack)
-            await self._rows(engine, chunk, work, outcome)
+        await self._rows(engine, chunk, work, outcome)
         if outcome.left:  # stopped, or in a batch: it is begun again by whoever goes on
             self.chunks.retry(chunk.number, "not finished")
             if not self._job.engine.stop.thrown:
@@ -182,36 +168,6 @@ class Work:
                 FailureKind.HALTED, f"a chunk of {name} failed ({rows}): {outcome.why}"
             )
 
-    def _engine(self, chunk: Chunk, store: BatchStore | None, stack: ExitStack) -> Engine:
-        """The run's own; in the batch lane one with a lane for this chunk alone."""
-        job = self._job
-        if store is None:
-            return job.engine
-        terms = job.terms
-        engine = terms.bench.engine(
-            job.station,
-            run=job.run.id,
-            cache=terms.cache,
-            progress=job.progress,
-            on_ask=job.run.asked,
-        )
-        engine.budget, engine.stop = job.engine.budget, job.engine.stop
-        engine.lane = BatchLane(
-            job.station,
-            store,
-            job.run.folder,
-            run=job.run.id,
-            wish=terms.batch,
-            progress=job.progress,
-            stop=engine.stop,
-            budget=engine.budget,
-            part=f"chunk{chunk.number:04d}",
-            reserve=self._reserve,
-            writing=self._writing,
-        )
-        stack.callback(engine.lane.abandon)
-        return engine
-
     async def _rows(self, engine: Engine, chunk: Chunk, work: FileWork, outcome: _Outcome) -> None:
         file = work.file
 
@@ -237,19 +193,17 @@ class Work:
         outlet = Outlet(self._job.station.users, finish, after)
         written = frozenset(n for n in range(chunk.start, chunk.stop) if n in work.done)
         done = len(written)  # by the first attempt, where this is the second
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(outlet.serve())
-            try:
-                rows = engine.map(_Rows(file, chunk, written), grade, window=self._window())
-                async with aclosing(rows) as results:  # type: ignore[type-var]
-                    async for _, (number, _row), result in results:
-                        if waiting(result) or _undecided(result):
-                            continue
-                        done += 1
-                        outlet.put((number, result))
-                        await outlet.make_room()
-            finally:
-                outlet.end()
+
+        def each(came: tuple[int, tuple[int, Any], Any]) -> tuple[int, Any] | None:
+            nonlocal done
+            _, (number, _row), result = came
+            if waiting(result) or _undecided(result):
+                return None
+            done += 1
+            return number, result
+
+        rows = engine.map(_Rows(file, chunk, written), grade, window=self._window())
+        await outlet.pour(rows, each=each)
         outcome.left = len(chunk) - done
 
     def _window(self) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Literal
 
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
+from penstock.engine.wishes import dollars
 from penstock.errors import InputError
 from penstock.tables.files import FORMATS
 
@@ -67,8 +67,7 @@ class Wishes:
                 raise InputError(
                     f"{name} is {getattr(self, name)!r}", remedy=f"Allowed: {', '.join(allowed)}."
                 )
-        if self.budget is not None and not _is_amount(self.budget):
-            raise InputError(f"budget is {self.budget!r}; an amount of dollars is wanted")
+        dollars(self.budget)
         if self.output_format is not None and self.output_format not in FORMATS:
             raise InputError(
                 f"output_format is {self.output_format!r}", remedy=f"Allowed: {', '.join(FORMATS)}."
@@ -118,14 +117,6 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "lane": ("online", "batch", "auto"),
     "cache": ("use", "off", "refresh", "read"),
 }
-
-
-def _is_amount(text: str) -> bool:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        return False
-    return amount.is_finite() and amount >= 0
 
 
 def _full(path: str) -> str:

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from penstock.bench.examples import Examples, Share
 from penstock.bench.importing import import_dataset, import_hub
 from penstock.bench.objects import Dataset
 from penstock.bench.shelves import Shelves
+from penstock.documents.examples import Examples, Share
 from penstock.documents.shelf import Entry
 from penstock.engine.workbench import default_workbench
 from penstock.errors import InputError, NotFoundError

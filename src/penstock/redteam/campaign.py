@@ -19,16 +19,14 @@ import msgspec
 
 from penstock.endpoint import Endpoint
 from penstock.engine.batch import BatchWish
-from penstock.engine.bridge import Handle, run
 from penstock.engine.budget import Budget
 from penstock.engine.engine import Engine
-from penstock.engine.job import Job, Terms
+from penstock.engine.job import Job, Terms, check_resumable, performed
 from penstock.engine.lanes import LaneWish, Prospect, has_batches, lane_for
 from penstock.engine.outlet import Outlet
 from penstock.engine.progress import Progress
 from penstock.engine.rows import current_row, waiting
 from penstock.engine.workbench import Workbench
-from penstock.errors import InputError
 from penstock.outcome import Failure, FailureKind
 from penstock.redteam.conversation import Conversation, Fate, fate_of
 from penstock.redteam.plan import Plan, Trial, planned
@@ -73,11 +71,7 @@ class CampaignJob:
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> CampaignJob:
         """The job that a run was made of."""
-        if "endpoints" in spec:
-            raise InputError(
-                "this run was made by a program, not by the shell",
-                remedy="Run that program again: what has an answer is found, the rest is asked.",
-            )
+        check_resumable(spec)
         return cls(Wishes.from_spec(spec))
 
     def plan(self, bench: Workbench) -> Plan:
@@ -96,24 +90,7 @@ class CampaignJob:
     ) -> Any:
         """Do it, or go on with it: a Campaign, or a handle inside a running loop."""
         going = _Going(self, bench, run_id, waits, on_conversation)
-        interrupts: list[bool] = []
-
-        def interrupted() -> None:
-            interrupts.append(True)
-            if on_interrupt is not None:
-                on_interrupt()
-
-        job = going.job
-        made = run(
-            job.thread,
-            lambda _: going.work(),
-            cancel=job.engine.stop.throw,
-            tick=None if watch is None else watch(job.progress),
-            on_interrupt=interrupted,
-        )
-        if interrupts and on_interrupt is None and not isinstance(made, Handle):
-            raise KeyboardInterrupt
-        return made
+        return performed(going.job, going.work, watch, on_interrupt)
 
 
 class _Going:

@@ -8,6 +8,8 @@ from typing import Any
 
 import penstock.library
 from penstock.documents import files
+from penstock.documents.examples import Examples, Share
+from penstock.documents.objects import Dataset
 from penstock.documents.shelf import Shelf
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
@@ -27,6 +29,11 @@ def objective_shelf(bench: Workbench) -> Shelf[ObjectiveSet]:
     """The sets of objectives: the workspace's own over those that ship."""
     shipped = Path(penstock.library.__path__[0])
     return Shelf("objective", ObjectiveSet, bench.workspace.library, shipped)
+
+
+def _datasets(bench: Workbench) -> Shelf[Dataset]:
+    shipped = Path(penstock.library.__path__[0])
+    return Shelf("dataset", Dataset, bench.workspace.library, shipped)
 
 
 def load_objectives(
@@ -49,8 +56,13 @@ def load_objectives(
 
 def _set(name: str, bench: Workbench) -> ObjectiveSet:
     path = Path(name).expanduser()
-    if "/" not in name and not path.suffix:
-        return objective_shelf(bench).read(name).value
+    sets, datasets = objective_shelf(bench), _datasets(bench)
+    if name in datasets and name not in sets:  # the inputs of a dataset, as Moonshot attacks them
+        entry = datasets.get(name)
+        examples = (dict(each.row, goal=each.input) for each in Examples(entry, Share()))
+        return _made(entry.value.name, _rows(examples, name), f"the dataset {name!r}")
+    if name in sets or ("/" not in name and not path.suffix):
+        return sets.get(name).value
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     if path.suffix.lower() in files.SUFFIXES:

@@ -11,6 +11,7 @@ import penstock.library
 from penstock.documents.objects import Template
 from penstock.documents.shelf import Shelf
 from penstock.endpoint import Endpoint
+from penstock.engine.info import labelled, once
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
 from penstock.redteam.assault import Assault, parse_assault
@@ -110,7 +111,9 @@ def planned(wishes: Wishes, bench: Workbench, given: Sequence[Endpoint] = ()) ->
     judge = None if wishes.judge is None else bench.endpoint(wishes.judge)
     strategy = parse_strategy(wishes.strategy)
     _check_helpers(assaults, strategy, attacker)
-    endpoints = list(given) or [bench.endpoint(each) for each in wishes.endpoints or (None,)]
+    endpoints = [bench.endpoint(each) for each in given or wishes.endpoints or (None,)]
+    if len(once(endpoints)) < len(endpoints):
+        raise InputError("an endpoint is named twice, and would give the same answers twice")
     for endpoint in endpoints:
         merged_params(endpoint.params, wishes.params)
     return Plan(
@@ -118,7 +121,7 @@ def planned(wishes: Wishes, bench: Workbench, given: Sequence[Endpoint] = ()) ->
         assaults,
         objectives,
         tuple(judge_of(wishes.metric, objective, judge) for objective in objectives),
-        _labelled(endpoints),
+        labelled(endpoints),
         strategy,
         template_named(wishes.template, bench),
         attacker,
@@ -151,16 +154,3 @@ def _check_helpers(
             f"{', '.join(asking)} asks a model of its own, and none is named",
             remedy="Give --attacker ENDPOINT.",
         )
-
-
-def _labelled(endpoints: Sequence[Endpoint]) -> dict[str, Endpoint]:
-    """By a label each; the same endpoint twice is an error."""
-    made: dict[str, Endpoint] = {}
-    for endpoint in endpoints:
-        if endpoint in made.values():
-            raise InputError(f"{endpoint.label} is named twice")
-        label, number = endpoint.label, 2
-        while label in made:
-            label, number = f"{endpoint.label} ({number})", number + 1
-        made[label] = endpoint
-    return made

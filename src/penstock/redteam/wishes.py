@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
+from penstock.engine.wishes import dollars
 from penstock.errors import InputError
 
 __all__ = ["Wishes"]
@@ -76,15 +77,7 @@ class Wishes:
 
     def dollars(self) -> Decimal | None:
         """The budget."""
-        if self.budget is None:
-            return None
-        try:
-            amount = Decimal(self.budget)
-        except InvalidOperation:
-            amount = Decimal(-1)
-        if not amount.is_finite() or amount < 0:
-            raise InputError(f"budget is {self.budget!r}; an amount of dollars is wanted")
-        return amount
+        return dollars(self.budget)
 
     def spec(self) -> dict[str, Any]:
         """For the catalog; every path in full."""

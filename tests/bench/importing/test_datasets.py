@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from penstock.bench.examples import Examples, Share
 from penstock.bench.importing.targets import Reading, Target, put_target, target_of
+from penstock.documents.examples import Examples, Share
 from penstock.metrics import Sample
 from penstock.metrics.squad import SquadF1
 from tests.bench.importing.moonshot_kit import Moon

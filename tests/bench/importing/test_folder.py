@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.bench.examples import Examples, Share
 from penstock.bench.importing import import_folder
+from penstock.documents.examples import Examples, Share
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
 from tests.bench.importing.moonshot_kit import LOWER, Moon, everything

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.bench.examples import Examples, Share
 from penstock.bench.importing import hub, import_hub
 from penstock.bench.shelves import Shelves
+from penstock.documents.examples import Examples, Share
 from penstock.engine.workbench import Workbench
 from penstock.errors import ApiError, InputError, NotFoundError
 

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
-from penstock.bench.examples import Example, Examples, Share
 from penstock.bench.importing import import_dataset
 from penstock.bench.shelves import Shelves
+from penstock.documents.examples import Example, Examples, Share
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
 from penstock.tables import rows

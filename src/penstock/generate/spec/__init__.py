@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.documents.problems import Problems
+from penstock.engine.wishes import whole
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError
 from penstock.generate.arguments import no_column
@@ -34,7 +35,6 @@ from penstock.generate.spec.mistakes import Mistakes, Part
 from penstock.generate.spec.models import ModelBook
 from penstock.generate.spec.samplers import check_categories
 from penstock.generate.spec.values import a_mapping
-from penstock.generate.wishes import whole
 from penstock.yamlfile import Document, read
 
 __all__ = ["Spec", "load"]

@@ -19,6 +19,7 @@ from typing import Any
 
 from penstock import plugins
 from penstock.documents.problems import Problems, unknown
+from penstock.engine.wishes import whole
 from penstock.errors import InputError
 from penstock.generate.columns import Column, Sampled, Static
 from penstock.generate.conversation import Conversation, conversation
@@ -41,7 +42,6 @@ from penstock.generate.spec.values import (
     a_params,
     a_text,
 )
-from penstock.generate.wishes import whole
 from penstock.metrics import metric_names
 from penstock.schema import AnswerSchema
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.bench.examples import Examples, Share
 from penstock.bench.objects import Dataset
+from penstock.documents.examples import Examples, Share
 from penstock.documents.shelf import Entry
 from penstock.errors import InputError
 from tests.metrics.texts import patient

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
-from penstock.bench.comparing_flips import Became, Change
-from penstock.bench.comparing_matching import Match
-from penstock.bench.comparing_scores import Scores
+from penstock.bench.comparing.flips import Became, Change
+from penstock.bench.comparing.matching import Match
+from penstock.bench.comparing.scores import Scores
 from penstock.metrics.statistics import Comparison, compare
 
 __all__ = ["Compared", "Comparing", "OnlyIn"]

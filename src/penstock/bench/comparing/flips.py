@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from penstock.bench.comparing_scores import Scores, item_at, read_scores
-from penstock.bench.reducing import Examples
+from penstock.bench.comparing.scores import Scores, item_at, read_scores
+from penstock.bench.summary.reducing import Examples
 from penstock.tables import Table
 
 __all__ = ["Change", "Disagreement", "Disagreements", "Flip", "flips_between", "told"]

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.bench.comparing_flips import Disagreement, Disagreements, Flip, flips_between, told
-from penstock.bench.comparing_found import BenchComparison
-from penstock.bench.comparing_matching import Incomparable, matches
-from penstock.bench.comparing_notes import run_notes
-from penstock.bench.comparing_recipe import Compared, Comparing, OnlyIn
-from penstock.bench.comparing_scores import read_scores
-from penstock.bench.reducing import Examples
+from penstock.bench.comparing.flips import Disagreement, Disagreements, Flip, flips_between, told
+from penstock.bench.comparing.found import BenchComparison
+from penstock.bench.comparing.matching import Incomparable, matches
+from penstock.bench.comparing.notes import run_notes
+from penstock.bench.comparing.recipe import Compared, Comparing, OnlyIn
+from penstock.bench.comparing.scores import read_scores
 from penstock.bench.result import BenchResult
+from penstock.bench.summary.reducing import Examples
 from penstock.errors import InputError
 from penstock.metrics.statistics import holm_corrected
 from penstock.tables import Table

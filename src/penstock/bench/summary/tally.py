@@ -9,11 +9,11 @@ from decimal import Decimal
 from statistics import median
 
 from penstock.bench.item import Item, ItemScore, ItemStatus
-from penstock.bench.measuring import Measuring
-from penstock.bench.reducing import Corpus, Examples, Samples
 from penstock.bench.result import EndpointResult, MetricResult
 from penstock.bench.scale import Scale
-from penstock.bench.summary_metric import Column, bounded_percent, metric_result
+from penstock.bench.summary.measuring import Measuring
+from penstock.bench.summary.metric import Column, bounded_percent, metric_result
+from penstock.bench.summary.reducing import Corpus, Examples, Samples
 from penstock.metrics.metric import Metric
 from penstock.metrics.score import ScoreStatus
 

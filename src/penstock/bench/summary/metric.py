@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from penstock.bench.measuring import Measuring
-from penstock.bench.reducing import Corpus, Examples, Samples
 from penstock.bench.result import Measured, MetricResult, PartResult
 from penstock.bench.scale import percent
+from penstock.bench.summary.measuring import Measuring
+from penstock.bench.summary.reducing import Corpus, Examples, Samples
 from penstock.metrics.metric import Metric
 from penstock.metrics.score import ScoreStatus
 from penstock.metrics.statistics import (

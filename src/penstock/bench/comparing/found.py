@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.bench.comparing_flips import Flip
-from penstock.bench.comparing_matching import Incomparable
-from penstock.bench.comparing_recipe import Compared, OnlyIn
+from penstock.bench.comparing.flips import Flip
+from penstock.bench.comparing.matching import Incomparable
+from penstock.bench.comparing.recipe import Compared, OnlyIn
 from penstock.logs import inert
 from penstock.metrics.statistics import Comparison
 from penstock.metrics.statistics.interval import percent

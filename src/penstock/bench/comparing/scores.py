@@ -12,7 +12,7 @@ from itertools import chain
 import msgspec
 
 from penstock.bench.item import Item
-from penstock.bench.reducing import Examples, Samples
+from penstock.bench.summary.reducing import Examples, Samples
 from penstock.errors import InputError
 from penstock.metrics.statistics import reducer
 from penstock.tables import Table

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from penstock.bench.comparing_notes import Names, metric_notes, recipe_notes
+from penstock.bench.comparing.notes import Names, metric_notes, recipe_notes
 from penstock.bench.result import BenchResult, MetricResult, RecipeResult
 
 __all__ = ["Incomparable", "Match", "Matches", "matches"]

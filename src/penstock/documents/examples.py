@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.bench.objects import Dataset
+from penstock.documents.objects import Dataset
 from penstock.documents.shelf import Entry
 from penstock.errors import InputError
 from penstock.tables import RowSource, rows

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from penstock.bench.item import Item
-from penstock.bench.measuring import Measuring
-from penstock.bench.reducing import Examples
 from penstock.bench.result import RecipeResult
-from penstock.bench.summary_cookbook import cookbook_of
-from penstock.bench.summary_tally import Tally
+from penstock.bench.summary.cookbook import cookbook_of
+from penstock.bench.summary.measuring import Measuring
+from penstock.bench.summary.reducing import Examples
+from penstock.bench.summary.tally import Tally
 from penstock.metrics.statistics.interval import check_level
 
 __all__ = ["Measuring", "cookbook_of", "recipes_of"]
