@@ -10,6 +10,9 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
+from penstock import cli
+from penstock.settings import give_flags
+
 PENSTOCK = str(Path(sys.executable).with_name("penstock"))
 
 
@@ -38,6 +41,25 @@ def shell() -> Shell:
         )
         said = Said(done.returncode, done.stdout, done.stderr)
         assert "Traceback" not in said.err + said.out, said.err
+        return said
+
+    return run
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """The shell without a process of its own: a second less each time."""
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Said:
+        assert not stdin
+        capsys.readouterr()
+        with monkeypatch.context() as world:
+            for name, value in environment.items():
+                world.setenv(name, value)
+            code = cli.run(arguments)
+        give_flags({})
+        said = Said(code, *capsys.readouterr())
+        assert "a fault of Penstock" not in said.err, said.err
         return said
 
     return run

@@ -14,9 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from penstock import cli
 from penstock.errors import Exit
-from penstock.settings import give_flags
 from penstock.simulator import Simulator
 from tests.bench.bench_kit import JUDGE, cookbook, dataset, recipe, sent, written
 from tests.cli.conftest import PENSTOCK, Said, Shell
@@ -24,25 +22,6 @@ from tests.grade.grade_gate import Gate
 
 QUICK = ("--check-interval", "0.1", "--outage-patience", "0")
 HERE = Path()
-
-
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """The shell without a process of its own: a second less each time."""
-
-    def run(*arguments: str, stdin: str = "", **environment: str) -> Said:
-        assert not stdin
-        capsys.readouterr()
-        with monkeypatch.context() as world:
-            for name, value in environment.items():
-                world.setenv(name, value)
-            code = cli.run(arguments)
-        give_flags({})
-        said = Said(code, *capsys.readouterr())
-        assert "a fault of Penstock" not in said.err, said.err
-        return said
-
-    return run
 
 
 @pytest.fixture

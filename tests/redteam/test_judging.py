@@ -381,7 +381,7 @@ def test_by_a_metric_alone_success_is_what_it_calls_worse() -> None:
 
 @pytest.mark.parametrize("name", ["rubric", "safety_judge"])
 def test_a_judge_that_asks_a_model_needs_one(name: str) -> None:
-    with pytest.raises(InputError, match="none is named") as caught:
+    with pytest.raises(InputError, match="is named") as caught:
         judge_of(name)
     assert "--judge" in str(caught.value.remedy)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock import plugins
 from penstock.bench.objects import Cookbook, Recipe
 from penstock.bench.planning import referred
 from penstock.bench.shelves import Shelves
@@ -12,7 +11,7 @@ from penstock.documents.examples import Examples, Share
 from penstock.documents.shelf import Entry
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
-from penstock.metrics import JudgeMetric
+from penstock.metrics.finding import asks_judge
 
 __all__ = ["needs_of", "needs_of_all"]
 
@@ -85,10 +84,8 @@ def _judge(use: Any, recipe: Recipe, shelves: Shelves, missing: list[str]) -> st
         own = shelves.metrics.read(name).value
         name, judge = own.metric, judge or own.judge
     try:
-        kind = plugins.find("metric", name)
+        asks = asks_judge(name)
     except (InputError, NotFoundError) as error:
         missing.append(error.message)
         return ""
-    if not (isinstance(kind, type) and issubclass(kind, JudgeMetric)):
-        return ""
-    return judge or recipe.judge or _UNNAMED
+    return (judge or recipe.judge or _UNNAMED) if asks else ""

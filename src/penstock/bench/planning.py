@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock import plugins
 from penstock.bench.objects import MetricUse, Recipe
 from penstock.bench.plan import PROMPT, BookPlan, Plan, RecipePlan
 from penstock.bench.scale import percent
@@ -19,7 +18,8 @@ from penstock.endpoint import Endpoint
 from penstock.engine.info import labelled, once
 from penstock.engine.workbench import Workbench
 from penstock.errors import InputError, NotFoundError
-from penstock.metrics import JudgeMetric, Metric, find_metric
+from penstock.metrics import Metric
+from penstock.metrics.finding import asks_judge, find_judged
 from penstock.metrics.statistics import JudgeAccuracy
 from penstock.request import merged_params
 from penstock.templates import JinjaTemplate, template_of
@@ -60,6 +60,9 @@ def planned(
         for plan in plans:
             merged_params(endpoint.params, plan.params)
     return Plan(plans, tuple(books), labelled(endpoints), _warnings(plans, endpoints))
+
+
+_NAME_ONE = "Give --judge ENDPOINT, or write judge: in the recipe."
 
 
 class _Maker:
@@ -144,22 +147,11 @@ class _Maker:
         )
 
     def _metric(self, use: MetricUse, recipe: Recipe, judges: dict[str, Endpoint]) -> Metric:
-        kind = plugins.find("metric", use.metric)
-        if not (isinstance(kind, type) and issubclass(kind, JudgeMetric)):
-            return find_metric(use.metric, **use.params)
         judge = self._wishes.judge or use.judge or recipe.judge
-        if judge is None:
-            raise InputError(
-                f"the metric {use.name!r} asks a model, and no judge is named",
-                remedy="Give --judge ENDPOINT, or write judge: in the recipe.",
-            )
-        if "endpoint" in use.params:
-            raise InputError(
-                f"the metric {use.name!r} has an endpoint among its params",
-                remedy="Write judge: beside params: instead.",
-            )
-        endpoint = judges[use.name] = self._bench.endpoint(judge)
-        return find_metric(use.metric, endpoint=endpoint, **use.params)
+        endpoint = None
+        if judge is not None and asks_judge(use.metric):
+            endpoint = judges[use.name] = self._bench.endpoint(judge)
+        return find_judged(use.metric, endpoint, _NAME_ONE, **use.params)
 
 
 def referred(shelf: Shelf[Any], name: str, by: Entry[Any]) -> Entry[Any]:

@@ -189,9 +189,11 @@ class Chat:
     def _history(self, argument: str) -> None:
         if argument and not argument.isdecimal():
             raise InputError(f"/history takes a number, not {argument!r}")
+        order = {label: place for place, label in enumerate(self._session.endpoints)}
         for sent in deque(self._session.sends(), maxlen=int(argument or 10)):
             _say(f"{sent.number}> {sent.prompt}")
-            print_turns(sent.turns, sent.prompt)
+            turns = sorted(sent.turns, key=lambda turn: order.get(turn.endpoint, len(order)))
+            print_turns(turns, sent.prompt)
 
     def _bookmark(self, argument: str) -> None:
         if not argument:

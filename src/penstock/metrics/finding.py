@@ -6,16 +6,38 @@ import inspect
 from typing import Any
 
 from penstock import plugins
+from penstock.endpoint import Endpoint
 from penstock.errors import InputError
 from penstock.metrics.function import FunctionMetric
-from penstock.metrics.metric import Metric
+from penstock.metrics.metric import JudgeMetric, Metric
 
-__all__ = ["find_metric", "metric_names"]
+__all__ = ["asks_judge", "find_judged", "find_metric", "metric_names"]
 
 
 def metric_names() -> list[str]:
     """Every name that `find_metric` knows."""
     return sorted(plugins.names("metric"))
+
+
+def asks_judge(name: str) -> bool:
+    """Whether a metric asks a model, with which it is made; one that is ready made has its own."""
+    thing = plugins.find("metric", name)
+    return isinstance(thing, type) and issubclass(thing, JudgeMetric)
+
+
+def find_judged(name: str, judge: Endpoint | None, remedy: str, **parameters: Any) -> Metric:
+    """The same as `find_metric`, with its judge where it asks one; else an error that says what to
+    do about it."""
+    if not asks_judge(name):
+        return find_metric(name, **parameters)
+    if "endpoint" in parameters:
+        raise InputError(
+            f"the metric {name!r} has an endpoint among its parameters",
+            remedy="Name its judge instead.",
+        )
+    if judge is None:
+        raise InputError(f"the metric {name!r} asks a model, and no judge is named", remedy=remedy)
+    return find_metric(name, endpoint=judge, **parameters)
 
 
 def find_metric(name: str, **parameters: Any) -> Metric:
