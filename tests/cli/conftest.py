@@ -1,7 +1,8 @@
-"""The shell, run as a person runs it: a process of its own."""
+"""The shell as a person runs it: in this process, or, where that matters, in one of its own."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -29,7 +30,9 @@ class Shell(Protocol):
 
 
 @pytest.fixture
-def shell() -> Shell:
+def process() -> Shell:
+    """A process of its own: for what only one shows, such as a killed one."""
+
     def run(*arguments: str, stdin: str = "", **environment: str) -> Said:
         done = subprocess.run(
             [PENSTOCK, *arguments],
@@ -47,13 +50,13 @@ def shell() -> Shell:
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
     """The shell without a process of its own: a second less each time."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Said:
-        assert not stdin
         capsys.readouterr()
         with monkeypatch.context() as world:
+            world.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
             for name, value in environment.items():
                 world.setenv(name, value)
             code = cli.run(arguments)

@@ -47,7 +47,7 @@ def _rubric() -> None:
 
 
 @pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
     """The shell without a process of its own: a second less each time."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Said:
@@ -72,23 +72,23 @@ def essays() -> str:
 
 
 @pytest.fixture
-def lab(simulator: Simulator, here: Shell, monkeypatch: pytest.MonkeyPatch) -> Simulator:
+def lab(simulator: Simulator, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Simulator:
     """The simulator's server as the model `lab`, which has a price."""
     monkeypatch.setenv("LAB_KEY", "a-key-of-no-worth")
-    added(here, "lab", simulator.url)
+    added(shell, "lab", simulator.url)
     return simulator
 
 
 @pytest.fixture
-def gate(lab: Simulator, here: Shell) -> Iterator[Gate]:
+def gate(lab: Simulator, shell: Shell) -> Iterator[Gate]:
     """Before that server, as the model `gated`: it refuses what it is told to."""
     with Gate(lab.url) as gate:
-        added(here, "gated", gate.url)
+        added(shell, "gated", gate.url)
         yield gate
 
 
-def added(here: Shell, name: str, url: str) -> None:
-    here(
+def added(shell: Shell, name: str, url: str) -> None:
+    shell(
         "endpoints", "add", name, f"{url}#llama", "--key", "env:LAB_KEY",
         "--input-price", "1", "--output-price", "10",
     )  # fmt: skip
@@ -119,8 +119,8 @@ def statuses(name: str = "graded/essays.csv") -> list[str]:
     return [row["status"] for row in read(name)]
 
 
-def runs(here: Shell) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(here("runs", "list", "--json").out)
+def runs(shell: Shell) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shell("runs", "list", "--json").out)
     return found
 
 
@@ -198,41 +198,43 @@ def _day(value: Any) -> date:
     return value.date() if isinstance(value, datetime) else date.fromisoformat(str(value)[:10])
 
 
-def test_a_run_as_json(here: Shell, essays: str) -> None:
-    found = json.loads(here(*command(essays), "--json", "--name", "Class 9b").out)
+def test_a_run_as_json(shell: Shell, essays: str) -> None:
+    found = json.loads(shell(*command(essays), "--json", "--name", "Class 9b").out)
     assert found["state"] == "completed" and found["rows"]["ok"] == 20
     assert found["files"][0]["output"].endswith("graded/essays.csv")
     assert Path(found["report"]).exists()
-    row = runs(here)[0]
+    row = runs(shell)[0]
     assert (row["id"], row["kind"], row["name"]) == (found["run"], "grade", "Class 9b")
 
 
-def test_the_starter_is_written_once_and_grades(here: Shell, essays: str) -> None:
-    said = here("grade", "init", "mine.yaml")
+def test_the_starter_is_written_once_and_grades(shell: Shell, essays: str) -> None:
+    said = shell("grade", "init", "mine.yaml")
     assert said.code == 0 and "penstock grade FILES --rubric mine.yaml" in said.out
     mine = Path("mine.yaml").read_text()
     Path("mine.yaml").write_text(mine + "# changed\n")
-    said = here("grade", "init", "mine.yaml")
+    said = shell("grade", "init", "mine.yaml")
     assert said.code == Exit.INPUT and "--force" in said.err
     assert Path("mine.yaml").read_text().endswith("# changed\n")
-    assert here("grade", "init", "mine.yaml", "--force").code == 0
+    assert shell("grade", "init", "mine.yaml", "--force").code == 0
     assert Path("mine.yaml").read_text() == mine
-    said = here("grade", essays, "-r", "mine.yaml", "-m", "simulated", "-o", "graded")
+    said = shell("grade", essays, "-r", "mine.yaml", "-m", "simulated", "-o", "graded")
     assert said.code == 0 and "argument" in read("graded/essays.csv")[0]
 
 
-def test_a_folder_that_is_named_like_the_command_is_graded(here: Shell) -> None:
+def test_a_folder_that_is_named_like_the_command_is_graded(shell: Shell) -> None:
     written("init/a.csv", 2)
-    assert here(*command("./init")).code == 0
+    assert shell(*command("./init")).code == 0
     assert len(read("graded/a.csv")) == 2
 
 
 # Looking first --------------------------------------------------------------------------------
 
 
-def test_tokens_are_counted_without_a_key_and_without_a_workspace(here: Shell, essays: str) -> None:
+def test_tokens_are_counted_without_a_key_and_without_a_workspace(
+    shell: Shell, essays: str
+) -> None:
     Path("more.csv").write_text("text\none\n\n")
-    said = here(*command(essays, "more.csv", model="gpt-4o-mini"), "--count-tokens")
+    said = shell(*command(essays, "more.csv", model="gpt-4o-mini"), "--count-tokens")
     assert said.code == 0, said
     head, *rows = said.out.splitlines()
     assert head.split() == ["file", "rows", "texts", "tokens", "chunks"]
@@ -246,9 +248,9 @@ def test_tokens_are_counted_without_a_key_and_without_a_workspace(here: Shell, e
     assert not Path(".penstock").exists() and not Path("graded").exists()
 
 
-def test_chunks_are_made_as_the_flags_say(here: Shell, essays: str) -> None:
+def test_chunks_are_made_as_the_flags_say(shell: Shell, essays: str) -> None:
     def total(*flags: str) -> dict[str, int]:
-        found = json.loads(here(*command(essays), "--count-tokens", "--json", *flags).out)
+        found = json.loads(shell(*command(essays), "--count-tokens", "--json", *flags).out)
         return dict(found["total"])
 
     plain = total()
@@ -262,16 +264,16 @@ def test_chunks_are_made_as_the_flags_say(here: Shell, essays: str) -> None:
     assert total("--graders", "3")["tokens"] == 3 * plain["tokens"]
 
 
-def test_a_count_says_which_limits_would_be_broken(here: Shell, essays: str) -> None:
+def test_a_count_says_which_limits_would_be_broken(shell: Shell, essays: str) -> None:
     limits = ("--file-token-limit", "50", "--daily-token-limit", "60")
-    said = here(*command(essays), "--count-tokens", *limits)
+    said = shell(*command(essays), "--count-tokens", *limits)
     assert said.code == 0
     assert "and a file may take 50" in said.err and "60 are left for today" in said.err
 
 
-def test_an_estimate_in_dollars_sends_nothing(here: Shell, essays: str, lab: Simulator) -> None:
+def test_an_estimate_in_dollars_sends_nothing(shell: Shell, essays: str, lab: Simulator) -> None:
     def found(*flags: str) -> dict[str, Any]:
-        said = here(*command(essays, model="lab"), "--estimate", "--json", *flags)
+        said = shell(*command(essays, model="lab"), "--estimate", "--json", *flags)
         assert said.code == 0, said
         return dict(json.loads(said.out))
 
@@ -283,22 +285,22 @@ def test_an_estimate_in_dollars_sends_nothing(here: Shell, essays: str, lab: Sim
     assert lab.summary()["requests"] == 0 and not Path("graded").exists()
     guess = found()
     assert guess["answers_seen"] == 0 and guess["total"]["batch_cost"] is None
-    assert here(*command(essays, model="lab"), "--preview", "5").code == 0
+    assert shell(*command(essays, model="lab"), "--preview", "5").code == 0
     better = found("--daily-token-limit", "100000")
     assert (better["total"]["recorded"], better["answers_seen"]) == (5, 5)
     left = better["tokens_left_today"]
     total = better["total"]
     assert 0 < left < 100_000, "the preview has used some"
     assert better["tokens_left_after"] == left - total["input_tokens"] - total["output_tokens"]
-    said = here(*command(essays, model="lab"), "--json")
+    said = shell(*command(essays, model="lab"), "--json")
     used = json.loads(said.out)["usage"]
     assert total["output_tokens"] == pytest.approx(used["output_tokens"], rel=0.25)
     assert found()["total"]["cost"] == "0"
 
 
-def test_an_estimate_for_people(here: Shell, essays: str, lab: Simulator) -> None:
+def test_an_estimate_for_people(shell: Shell, essays: str, lab: Simulator) -> None:
     written("other.csv", 5, "other")
-    said = here(*command(essays, "other.csv", model="lab"), "--estimate", "--budget", "0.0001")
+    said = shell(*command(essays, "other.csv", model="lab"), "--estimate", "--budget", "0.0001")
     assert said.code == 0, said
     head, first, second, both, *_ = said.out.splitlines()
     assert head.split()[-3:] == ["online", "by", "batch"]
@@ -306,67 +308,67 @@ def test_an_estimate_for_people(here: Shell, essays: str, lab: Simulator) -> Non
     assert both.startswith("all") and "$0." in both and both.rstrip().endswith("-")
     assert "a guess by the rubric" in said.out and "prices: endpoint" in said.out
     assert "the budget of $0.0001 would not be enough" in said.err
-    said = here(*command(essays, model=f"{lab.url}#nobody"), "--estimate")
+    said = shell(*command(essays, model=f"{lab.url}#nobody"), "--estimate")
     assert "unknown" in said.out and "no price is known" in said.err
 
 
 def test_a_preview_is_shown_and_not_paid_for_again(
-    here: Shell, essays: str, lab: Simulator
+    shell: Shell, essays: str, lab: Simulator
 ) -> None:
-    said = here(*command(essays, model="lab"), "--batch", "--preview", "2")
+    said = shell(*command(essays, model="lab"), "--batch", "--preview", "2")
     assert said.code == 0, said
     assert lab.summary()["requests"] == 2 and not Path("graded").exists()
     assert said.out.startswith("essays.csv\nrow 1\n  text     essay number 000\n  clarity  ")
     assert "row 2\n" in said.out and "row 3" not in said.out
     assert "\n  tone     " in said.out and "\n  total    " in said.out
     assert "2 rows: 2 graded" in said.err and "will not pay for them again" in said.err
-    assert "nothing was asked" in here(*command(essays, model="lab"), "--preview", "2").err
-    found = json.loads(here(*command(essays, model="lab"), "--preview", "2", "--json").out)
+    assert "nothing was asked" in shell(*command(essays, model="lab"), "--preview", "2").err
+    found = json.loads(shell(*command(essays, model="lab"), "--preview", "2", "--json").out)
     rows = found["previews"][0]["rows"]
     assert [row["text"] for row in rows] == ["essay number 000", "essay number 001"]
     assert rows[0]["grades"]["status"] == "ok" and rows[0]["grades"]["clarity_reason"]
-    assert here(*command(essays, model="lab")).code == 0
+    assert shell(*command(essays, model="lab")).code == 0
     assert (sent(lab), lab.summary()["repeated"]) == (20, 0)
 
 
-def test_a_preview_obeys_nothing_and_shows_what_cannot_be_graded(here: Shell) -> None:
+def test_a_preview_obeys_nothing_and_shows_what_cannot_be_graded(shell: Shell) -> None:
     Path("bad.jsonl").write_text('{"text": "\\u001b[31mred"}\n{"text": ""}\n{"tex\n')
     Path("none.csv").write_text("a,b\n1,2\n")
-    said = here(*command("bad.jsonl", "none.csv"), "--preview", "5")
+    said = shell(*command("bad.jsonl", "none.csv"), "--preview", "5")
     assert said.code == Exit.FAILURES, said
     assert "\x1b" not in said.out and "\\x1b[31mred" in said.out
     assert "status   empty" in said.out and "status   error" in said.out
     assert "problem: it is not clear which column is graded" in said.err
-    [run] = runs(here)
-    folder = Path(json.loads(here("runs", "show", run["id"], "--json").out)["folder"])
+    [run] = runs(shell)
+    folder = Path(json.loads(shell("runs", "show", run["id"], "--json").out)["folder"])
     assert not list(folder.glob("file-*/records")), "no copy of the texts is left behind"
 
 
-def test_parts_are_written_and_nothing_is_sent(here: Shell, essays: str, lab: Simulator) -> None:
-    said = here(*command(essays, model="lab", out="parts"), "--split", "--row-limit", "8")
+def test_parts_are_written_and_nothing_is_sent(shell: Shell, essays: str, lab: Simulator) -> None:
+    said = shell(*command(essays, model="lab", out="parts"), "--split", "--row-limit", "8")
     assert said.code == 0, said
     names = sorted(path.name for path in Path("parts").glob("*.csv"))
     assert names == [f"essays-part-00{n}-of-003.csv" for n in (1, 2, 3)]
     rows = [row for name in names for row in read(f"parts/{name}")]
     assert rows == read(essays)
-    assert lab.summary()["requests"] == 0 and runs(here) == []
+    assert lab.summary()["requests"] == 0 and runs(shell) == []
     again = command(essays, out="parts")
-    assert "is there already" in here(*again, "--split", "--row-limit", "8").err
-    said = here(*again, "--split", "--row-limit", "10", "--overwrite")
+    assert "is there already" in shell(*again, "--split", "--row-limit", "8").err
+    said = shell(*again, "--split", "--row-limit", "10", "--overwrite")
     assert said.code == Exit.INPUT and "of an earlier split into 3" in said.err
-    assert here(*again, "--split", "--row-limit", "8", "--overwrite").code == 0
-    said = here(*command("parts"))
+    assert shell(*again, "--split", "--row-limit", "8", "--overwrite").code == 0
+    said = shell(*command("parts"))
     assert said.code == 0 and "3 files, 20 rows: 20 graded" in said.err
 
 
-def test_parts_by_tokens_leave_long_rows_apart(here: Shell) -> None:
+def test_parts_by_tokens_leave_long_rows_apart(shell: Shell) -> None:
     long = "word " * 2000
     Path("a.csv").write_text(f"text\nshort\n{long}\nshort again\n")
     Path("b.csv").write_text("x,y\n1,2\n")
     split = (*command("a.csv", "b.csv", out="parts"), "--split", "--token-limit", "1500")
-    said = here(*split, "--json")
+    said = shell(*split, "--json")
     assert said.code == Exit.INPUT and "1 rows are over the limit" in said.err
-    said = here(*split, "--on-over-limit", "skip", "--json")
+    said = shell(*split, "--on-over-limit", "skip", "--json")
     assert said.code == Exit.FAILURES, said
     found = json.loads(said.out)
     assert len(found["files"][0]["parts"]) == 2
@@ -421,13 +423,13 @@ GOOD = ("-r", "rubric.yaml", "-m", "simulated")
     ],
 )
 def test_a_wrong_input_is_named_before_anything_is_sent(
-    here: Shell, essays: str, arguments: list[str], words: list[str]
+    shell: Shell, essays: str, arguments: list[str], words: list[str]
 ) -> None:
     Path("wrong.yaml").write_text("criteria:\n  - {name: a, scale: high}\n")
     Path("other.csv").write_text("a,b\n1,2\n")
     Path("empty.csv").write_text("")
     Path("hollow").mkdir()
-    said = here("grade", *arguments)
+    said = shell("grade", *arguments)
     assert said.code == Exit.INPUT, said
     for word in words:
         assert word in told(said), said.err
@@ -436,11 +438,11 @@ def test_a_wrong_input_is_named_before_anything_is_sent(
 
 
 def test_a_missing_key_is_said_before_anything_is_sent(
-    here: Shell, essays: str, lab: Simulator
+    shell: Shell, essays: str, lab: Simulator
 ) -> None:
-    said = here(*command(essays, model="lab"), LAB_KEY="")
+    said = shell(*command(essays, model="lab"), LAB_KEY="")
     assert said.code == Exit.API and "LAB_KEY" in said.err
-    assert lab.summary()["requests"] == 0 and runs(here) == []
+    assert lab.summary()["requests"] == 0 and runs(shell) == []
 
 
 def test_a_wrong_key_ends_it_and_the_run_is_gone_on_with(
@@ -455,72 +457,72 @@ def test_a_wrong_key_ends_it_and_the_run_is_gone_on_with(
     assert statuses() == ["ok"] * 20
 
 
-def test_files_that_are_there_are_replaced_only_when_asked(here: Shell, essays: str) -> None:
+def test_files_that_are_there_are_replaced_only_when_asked(shell: Shell, essays: str) -> None:
     Path("graded").mkdir()
     Path("graded/essays.csv").write_text("mine")
-    said = here(*command(essays))
+    said = shell(*command(essays))
     assert said.code == Exit.INPUT and Path("graded/essays.csv").read_text() == "mine"
     assert "graded/essays.csv is there already" in said.err
     assert "--overwrite" in said.err and "--retry-failed" in said.err
-    assert here(*command(essays), "--overwrite").code == 0
+    assert shell(*command(essays), "--overwrite").code == 0
     assert statuses() == ["ok"] * 20
-    assert here(*command(essays)).code == Exit.INPUT, "they are of another run"
+    assert shell(*command(essays)).code == Exit.INPUT, "they are of another run"
 
 
 # Going on -------------------------------------------------------------------------------------
 
 
 def test_retry_failed_asks_only_what_failed_and_replaces_its_own_outputs(
-    here: Shell, essays: str, gate: Gate, lab: Simulator
+    shell: Shell, essays: str, gate: Gate, lab: Simulator
 ) -> None:
     gate.refuse("number 003", "number 011")
-    said = here(*command(essays, model="gated"))
+    said = shell(*command(essays, model="gated"))
     assert said.code == Exit.FAILURES, said
     assert "18 graded, 2 failed" in said.err and "to go on: penstock runs resume" in said.err
     assert [n for n, status in enumerate(statuses()) if status == "failed"] == [3, 11]
     assert "the gate says no" in read("graded/essays.csv")[3]["error"]
     gate.refuse()
     before = len(gate.bodies)
-    assert here(*command(essays, model="gated"), "--preview", "1").code == 0, "is no such run"
-    said = here(*command(essays, model="gated"), "--retry-failed")
+    assert shell(*command(essays, model="gated"), "--preview", "1").code == 0, "is no such run"
+    said = shell(*command(essays, model="gated"), "--retry-failed")
     assert said.code == 0, said
     asked = gate.bodies[before:]
     assert len(asked) == 2 and {"003", "011"} == set(re.findall(r"number (\d+)", "".join(asked)))
     assert statuses() == ["ok"] * 20 and lab.summary()["repeated"] == 0
-    assert len(runs(here)) == 2, "the run went on, and the preview"
-    said = here(*command(essays, model="gated"), "--retry-failed")
+    assert len(runs(shell)) == 2, "the run went on, and the preview"
+    said = shell(*command(essays, model="gated"), "--retry-failed")
     assert said.code == 0 and len(gate.bodies) == before + 2, "nothing is left to ask"
 
 
-def test_retry_failed_names_what_is_another_run(here: Shell, essays: str) -> None:
-    assert here(*command(essays)).code == 0
-    run = runs(here)[0]["id"]
+def test_retry_failed_names_what_is_another_run(shell: Shell, essays: str) -> None:
+    assert shell(*command(essays)).code == 0
+    run = runs(shell)[0]["id"]
     for flags, words in (
         (("--graders", "2"), "the number of graders differs"),
         (("--temperature", "0.5"), "temperature or max_tokens differs"),
         (("--column", "text"), "the column differs"),
     ):
-        said = here(*command(essays), "--retry-failed", *flags)
+        said = shell(*command(essays), "--retry-failed", *flags)
         assert said.code == Exit.INPUT and words in told(said), said.err
         assert f"penstock runs resume {run}" in said.err
     Path("rubric.yaml").write_text(RUBRIC.replace("weight: 2", "weight: 3"))
-    assert "the rubric differs" in told(here(*command(essays), "--retry-failed"))
-    said = here(*command(essays, out="elsewhere"), "--retry-failed")
+    assert "the rubric differs" in told(shell(*command(essays), "--retry-failed"))
+    said = shell(*command(essays, out="elsewhere"), "--retry-failed")
     assert said.code == Exit.INPUT and "into elsewhere" in said.err
 
 
-def test_a_file_that_is_put_right_is_graded_by_a_retry(here: Shell, lab: Simulator) -> None:
+def test_a_file_that_is_put_right_is_graded_by_a_retry(shell: Shell, lab: Simulator) -> None:
     written("in/a.csv", 3)
     Path("in/b.csv").write_text("id,body\n1,other\n")
     Path("in/c.jsonl").write_text('{"text": "one"}\n{"text": \n')
     grade = (*command("in", model="lab"), "--column", "text")
-    assert here(*grade).code == Exit.FAILURES
+    assert shell(*grade).code == Exit.FAILURES
     assert sent(lab) == 4
     written("in/0-new.csv", 2, "new")
     Path("in/b.csv").write_text("id,text\n1,other\n")
     Path("in/c.jsonl").write_text('{"text": "one"}\n{"text": "two"}\n')
     os.utime("in/c.jsonl", (time.time() + 5, time.time() + 5))
-    said = here(*grade, "--retry-failed")
+    said = shell(*grade, "--retry-failed")
     assert said.code == 0, said
     assert sent(lab) == 8, "the new file, the one put right, the line put right"
     assert [row["text"] for row in read("graded/a.csv")] == [f"essay number 00{n}" for n in "012"]
@@ -529,20 +531,20 @@ def test_a_file_that_is_put_right_is_graded_by_a_retry(here: Shell, lab: Simulat
     assert [row["text"] for row in lines("graded/c.jsonl")] == ["one", "two"]
 
 
-def test_runs_retry_and_resume_know_grading(here: Shell, essays: str, gate: Gate) -> None:
+def test_runs_retry_and_resume_know_grading(shell: Shell, essays: str, gate: Gate) -> None:
     gate.refuse("number 003")
-    assert here(*command(essays, model="gated")).code == Exit.FAILURES
-    run = runs(here)[0]["id"]
+    assert shell(*command(essays, model="gated")).code == Exit.FAILURES
+    run = runs(shell)[0]["id"]
     gate.refuse()
     Path("rubric.yaml").unlink()
-    found = json.loads(here("runs", "retry", run, "--json").out)
+    found = json.loads(shell("runs", "retry", run, "--json").out)
     assert (found["state"], found["rows"]["ok"]) == ("completed", 20)
     assert len(gate.bodies) == 21 and statuses() == ["ok"] * 20
-    said = here("runs", "resume", run)
+    said = shell("runs", "resume", run)
     assert said.code == 0 and "20 rows: 20 graded" in said.err and len(gate.bodies) == 21
 
 
-def test_ctrl_c_keeps_what_was_done(here: Shell, lab: Simulator) -> None:
+def test_ctrl_c_keeps_what_was_done(shell: Shell, lab: Simulator) -> None:
     lab.set(latency="300")
     grade = [*command(written("essays.csv", 40), model="lab"), "--concurrency", "4"]
     child = subprocess.Popen([PENSTOCK, *grade], stderr=subprocess.PIPE, text=True)
@@ -557,68 +559,68 @@ def test_ctrl_c_keeps_what_was_done(here: Shell, lab: Simulator) -> None:
     lab.set(latency="0")
     answered = lab.summary()["answered"]
     assert answered < 40
-    said = here(*grade, "--retry-failed")
+    said = shell(*grade, "--retry-failed")
     assert said.code == 0, said
     assert statuses() == ["ok"] * 40
     assert (lab.summary()["answered"], lab.summary()["repeated"]) == (40, 0)
 
 
-def test_a_budget_stops_it_and_says_so(here: Shell, lab: Simulator) -> None:
+def test_a_budget_stops_it_and_says_so(shell: Shell, lab: Simulator) -> None:
     grade = command(written("essays.csv", 60), model="lab")
-    said = here(*grade, "--budget", "0.03", "--concurrency", "2")
+    said = shell(*grade, "--budget", "0.03", "--concurrency", "2")
     assert said.code == Exit.STOPPED, said
     assert "stopped: " in said.err and "budget" in said.err
     answered = lab.summary()["answered"]
     assert 0 < answered < 60 and set(statuses()) == {"ok", "pending"}
-    assert here(*grade, "--retry-failed", "--budget", "5").code == 0
+    assert shell(*grade, "--retry-failed", "--budget", "5").code == 0
     assert lab.summary()["answered"] == 60 and statuses() == ["ok"] * 60
 
 
-def test_a_failed_chunk_halts_it_or_does_not(here: Shell, essays: str, gate: Gate) -> None:
+def test_a_failed_chunk_halts_it_or_does_not(shell: Shell, essays: str, gate: Gate) -> None:
     chunks = ("--row-limit", "5", "--max-workers", "1")
     gate.refuse("number 00")
-    said = here(*command(essays, model="gated"), *chunks)
+    said = shell(*command(essays, model="gated"), *chunks)
     assert said.code == Exit.STOPPED, said
     assert "stopped: a chunk of essays.csv failed (rows 1 to 5): the gate says no" in said.err
     assert len(gate.bodies) == 5
     assert statuses() == ["failed"] * 5 + ["pending"] * 15
     again = (*command(essays, model="gated"), *chunks, "--no-halt-on-chunk-failure")
-    said = here(*again, "--retry-failed")
+    said = shell(*again, "--retry-failed")
     assert said.code == Exit.FAILURES, said
     assert statuses() == ["failed"] * 10 + ["ok"] * 10
     assert len(gate.bodies) == 25
 
 
-def test_limits_leave_out_what_is_over_them(here: Shell, essays: str, lab: Simulator) -> None:
+def test_limits_leave_out_what_is_over_them(shell: Shell, essays: str, lab: Simulator) -> None:
     small = written("small.csv", 2)
-    tokens = json.loads(here(*command(essays, small), "--count-tokens", "--json").out)
+    tokens = json.loads(shell(*command(essays, small), "--count-tokens", "--json").out)
     large, less = (file["tokens"] for file in tokens["files"])
     skip = ("--on-over-limit", "skip")
     limit = ("--file-token-limit", str(large - 1))
-    said = here(*command(essays, small, model="lab"), *limit, *skip)
+    said = shell(*command(essays, small, model="lab"), *limit, *skip)
     assert said.code == Exit.FAILURES and f"a file may take {large - 1:,}" in said.err
     assert sent(lab) == 2 and not Path("graded/essays.csv").exists()
     limit = ("--daily-token-limit", str(less))
-    said = here(*command(essays, small, model="lab", out="day"), *limit, *skip)
+    said = shell(*command(essays, small, model="lab", out="day"), *limit, *skip)
     assert said.code == Exit.INPUT and "left for today" in said.err, "some were used before"
     Path("long.csv").write_text("text\nshort\n" + "word " * 2000 + "\n")
-    said = here(*command("long.csv", model="lab"), "--token-limit", "1500", *skip, "--overwrite")
+    said = shell(*command("long.csv", model="lab"), "--token-limit", "1500", *skip, "--overwrite")
     assert said.code == Exit.FAILURES, said
     assert [row["status"] for row in read("graded/long.csv")] == ["ok", "skipped"]
     assert sent(lab) == 3
 
 
 def test_a_retry_is_not_held_up_by_what_the_run_itself_used_today(
-    here: Shell, essays: str, gate: Gate
+    shell: Shell, essays: str, gate: Gate
 ) -> None:
-    counts = json.loads(here(*command(essays), "--count-tokens", "--json").out)
+    counts = json.loads(shell(*command(essays), "--count-tokens", "--json").out)
     limit = ("--daily-token-limit", str(int(1.6 * counts["total"]["tokens"])))
     gate.refuse("number 003")
-    assert here(*command(essays, model="gated"), *limit).code == Exit.FAILURES
-    said = here(*command(essays, model="lab", out="other"), *limit)
+    assert shell(*command(essays, model="gated"), *limit).code == Exit.FAILURES
+    said = shell(*command(essays, model="lab", out="other"), *limit)
     assert said.code == Exit.INPUT and "left for today" in said.err, "a new run would be too much"
     gate.refuse()
-    said = here(*command(essays, model="gated"), *limit, "--retry-failed")
+    said = shell(*command(essays, model="gated"), *limit, "--retry-failed")
     assert said.code == 0, said
     assert statuses() == ["ok"] * 20
 
@@ -627,29 +629,29 @@ def test_a_retry_is_not_held_up_by_what_the_run_itself_used_today(
 
 
 def test_several_graders_and_how_they_are_combined(
-    here: Shell, essays: str, lab: Simulator
+    shell: Shell, essays: str, lab: Simulator
 ) -> None:
     grades = {}
     for how in ("mean", "median", "majority"):
-        said = here(*command(essays, out=how), "--graders", "5", "--combine", how)
+        said = shell(*command(essays, out=how), "--graders", "5", "--combine", how)
         assert said.code == 0, said
         grades[how] = [row["clarity"] for row in read(f"{how}/essays.csv")]
     assert len({tuple(each) for each in grades.values()}) == 3
     report = json.loads(Path("mean/report.json").read_text())
     assert report["graders"] == 5 and report["agreement"]["clarity"] is not None
-    assert here(*command(essays, model="lab", out="one"), "--graders", "2").code == 0
+    assert shell(*command(essays, model="lab", out="one"), "--graders", "2").code == 0
     assert sent(lab) == 40
-    said = here(*command(essays, model="lab", out="two"), "--model", f"{lab.url}#other")
+    said = shell(*command(essays, model="lab", out="two"), "--model", f"{lab.url}#other")
     assert said.code == 0 and sent(lab) == 60, "of the first model an opinion was there"
 
 
-def test_columns_templates_and_parameters_reach_the_grader(here: Shell, gate: Gate) -> None:
+def test_columns_templates_and_parameters_reach_the_grader(shell: Shell, gate: Gate) -> None:
     Path("qa.csv").write_text("question,answer\nWhy is it so?,Because.\n")
     gated = command("qa.csv", model="gated")
-    assert here(*gated, "--column", "answer").code == 0
+    assert shell(*gated, "--column", "answer").code == 0
     assert "Because." in gate.bodies[0] and "Why is it so?" not in gate.bodies[0]
     both = ("-t", "Q: {question} A: {answer}", "--overwrite")
-    assert here(*gated, *both, "--temperature", "0.5", "--max-tokens", "700").code == 0
+    assert shell(*gated, *both, "--temperature", "0.5", "--max-tokens", "700").code == 0
     assert "Q: Why is it so? A: Because." in gate.bodies[1]
     body = json.loads(gate.bodies[1])
     assert body["temperature"] == 0.5 and 700 in (
@@ -658,35 +660,35 @@ def test_columns_templates_and_parameters_reach_the_grader(here: Shell, gate: Ga
     )
 
 
-def test_outputs_in_another_format(here: Shell, essays: str) -> None:
+def test_outputs_in_another_format(shell: Shell, essays: str) -> None:
     for form in ("jsonl", "parquet", ".XLSX"):
-        said = here(*command(essays, out=form.strip(".")), "--output-format", form)
+        said = shell(*command(essays, out=form.strip(".")), "--output-format", form)
         assert said.code == 0, said
     assert [row["id"] for row in lines("jsonl/essays.jsonl")][:2] == ["000", "001"]
     assert len(Table.open("parquet/essays.parquet")) == 20
     assert len(Table.open("XLSX/essays.xlsx")) == 20
 
 
-def test_the_cache_is_used_as_it_is_said(here: Shell, essays: str, lab: Simulator) -> None:
+def test_the_cache_is_used_as_it_is_said(shell: Shell, essays: str, lab: Simulator) -> None:
     grade = (*command(essays, model="lab"), "--overwrite")
-    said = here(*grade, "--cache", "read")
+    said = shell(*grade, "--cache", "read")
     assert said.code in (Exit.FAILURES, Exit.STOPPED) and sent(lab) == 0
-    assert here(*grade).code == 0 and sent(lab) == 20
-    assert here(*grade).code == 0 and sent(lab) == 20
-    assert here(*grade, "--cache", "read").code == 0 and sent(lab) == 20
-    assert here(*grade, "--cache", "refresh").code == 0 and sent(lab) == 40
-    assert here(*grade, "--cache", "off").code == 0 and sent(lab) == 60
-    assert here(*grade, "--retry-failed").code == 0
+    assert shell(*grade).code == 0 and sent(lab) == 20
+    assert shell(*grade).code == 0 and sent(lab) == 20
+    assert shell(*grade, "--cache", "read").code == 0 and sent(lab) == 20
+    assert shell(*grade, "--cache", "refresh").code == 0 and sent(lab) == 40
+    assert shell(*grade, "--cache", "off").code == 0 and sent(lab) == 60
+    assert shell(*grade, "--retry-failed").code == 0
     assert sent(lab) == 60, "its own answers are found"
 
 
-def test_chunks_are_worked_on_side_by_side(here: Shell, lab: Simulator) -> None:
+def test_chunks_are_worked_on_side_by_side(shell: Shell, lab: Simulator) -> None:
     grade = command(written("essays.csv", 4), model="lab")
     lab.set(latency="300")
     for workers, most in (("1", 1), ("4", 4)):
         lab.reset()
         flags = ("--row-limit", "1", "--max-workers", workers, "--overwrite", "--cache", "off")
-        found = json.loads(here(*grade, *flags, "--json").out)
+        found = json.loads(shell(*grade, *flags, "--json").out)
         assert len(found["files"][0]["chunks"]) == 4
         assert lab.summary()["max_in_flight"] == most
 
@@ -708,18 +710,18 @@ def test_settings_are_flags_here_too_but_for_those_of_the_command(
 
 
 def test_chunks_go_by_batch_are_left_and_collected(
-    here: Shell, essays: str, lab: Simulator
+    shell: Shell, essays: str, lab: Simulator
 ) -> None:
     lab.set(batch_seconds=DAY)
     grade = (*command(essays, model="lab"), "--batch", "--row-limit", "8")
-    said = here(*grade, "--no-wait")
+    said = shell(*grade, "--no-wait")
     assert said.code == Exit.SUBMITTED, said
-    run = runs(here)[0]["id"]
+    run = runs(shell)[0]["id"]
     assert "20 rows lie in batches" in said.err and f"penstock runs resume {run}" in said.err
     assert not Path("graded").exists() and len(lab.batches()) == 3
-    assert here("runs", "resume", run, "--no-wait", *QUICK).code == Exit.SUBMITTED
+    assert shell("runs", "resume", run, "--no-wait", *QUICK).code == Exit.SUBMITTED
     lab.advance_batches()
-    said = here(*grade, "--retry-failed")
+    said = shell(*grade, "--retry-failed")
     assert said.code == 0, said
     assert statuses() == ["ok"] * 20
     found = lab.summary()
@@ -727,12 +729,12 @@ def test_chunks_go_by_batch_are_left_and_collected(
 
 
 def test_what_failed_in_a_batch_may_be_asked_online(
-    here: Shell, essays: str, lab: Simulator
+    shell: Shell, essays: str, lab: Simulator
 ) -> None:
     lab.set(batch_seconds=0, batch_faults="failed:1")
-    said = here(*command(essays, model="lab"), "--lane", "batch", "--no-halt-on-chunk-failure")
+    said = shell(*command(essays, model="lab"), "--lane", "batch", "--no-halt-on-chunk-failure")
     assert said.code == Exit.FAILURES, said
-    assert here("runs", "retry", runs(here)[0]["id"], "--online").code == 0
+    assert shell("runs", "retry", runs(shell)[0]["id"], "--online").code == 0
     assert statuses() == ["ok"] * 20
 
 

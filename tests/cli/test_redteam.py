@@ -16,18 +16,18 @@ QUICK = ("--check-interval", "0.1", "--outage-patience", "0")
 
 
 @pytest.fixture
-def lab(simulator: Simulator, here: Shell, monkeypatch: pytest.MonkeyPatch) -> Simulator:
+def lab(simulator: Simulator, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Simulator:
     """The simulator's server as the models `lab` and `shy`."""
     monkeypatch.setenv("LAB_KEY", "a-key-of-no-worth")
     for name, model in (("lab", "simulated"), ("shy", "simulated-refuse")):
-        here("endpoints", "add", name, f"{simulator.url}#{model}", "--key", "env:LAB_KEY")
+        shell("endpoints", "add", name, f"{simulator.url}#{model}", "--key", "env:LAB_KEY")
     Path("goals.csv").write_text("goal,category\nSay one.,odd\nSay two.,even\nSay three.,odd\n")
     return simulator
 
 
-def test_a_campaign_is_run_shown_listed_and_exported(lab: Simulator, here: Shell) -> None:
+def test_a_campaign_is_run_shown_listed_and_exported(lab: Simulator, shell: Shell) -> None:
     attacks = "plain,base64, caesar(shift=3) | payload_splitting(parts=2)"
-    done = here(
+    done = shell(
         "redteam", "run", "-e", "lab", "-e", "shy", "--attacks", attacks, "--objectives",
         "goals.csv", "--name", "first", "--report", "report.html", *QUICK,
     )  # fmt: skip
@@ -36,13 +36,13 @@ def test_a_campaign_is_run_shown_listed_and_exported(lab: Simulator, here: Shell
     assert "lab       base64" in done.out and "100%" in done.out and "0%" in done.out
     assert lab.summary()["requests"] == 18
     assert "<html" in Path("report.html").read_text()
-    found = json.loads(here("redteam", "results", "show", "--json").out)
+    found = json.loads(shell("redteam", "results", "show", "--json").out)
     assert (found["name"], found["state"], found["objectives"]) == ("first", "completed", 3)
     by = {tuple(rate["by"].items()): rate["rate"] for rate in found["rates"]}
     assert by[("endpoint", "shy"), ("category", "odd")] == 0
     assert by[("endpoint", "lab"), ("attack", "base64")] == 1
-    assert "first" in here("redteam", "results", "list").out
-    assert here("redteam", "results", "export", "latest", "-o", "turns.csv").code == Exit.OK
+    assert "first" in shell("redteam", "results", "list").out
+    assert shell("redteam", "results", "export", "latest", "-o", "turns.csv").code == Exit.OK
     with Path("turns.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 18 and {row["attack"] for row in rows} == {
@@ -50,30 +50,30 @@ def test_a_campaign_is_run_shown_listed_and_exported(lab: Simulator, here: Shell
     }  # fmt: skip
 
 
-def test_a_stopped_campaign_is_gone_on_with_by_its_run(lab: Simulator, here: Shell) -> None:
+def test_a_stopped_campaign_is_gone_on_with_by_its_run(lab: Simulator, shell: Shell) -> None:
     lab.set(quota=2)
     run = ("redteam", "run", "-e", "lab", "--attacks", "plain", "--objectives", "goals.csv")
-    stopped = here(*run, "--json", "--concurrency", "1", *QUICK)
+    stopped = shell(*run, "--json", "--concurrency", "1", *QUICK)
     first = json.loads(stopped.out)
     assert stopped.code == Exit.FAILURES and first["state"] == "completed with failures"
     lab.set(quota=None)
-    resumed = here("runs", "resume", first["id"], "--json")
+    resumed = shell("runs", "resume", first["id"], "--json")
     assert resumed.code == Exit.OK and json.loads(resumed.out)["state"] == "completed"
     asked = lab.summary()["answered"]
-    again = json.loads(here(*run, "--json", *QUICK).out)
+    again = json.loads(shell(*run, "--json", *QUICK).out)
     assert again["counters"]["recorded"] == 3 and again["id"] != first["id"]
     assert lab.summary()["answered"] == asked == 3
-    assert "redteam" in here("runs", "show", first["id"]).out
+    assert "redteam" in shell("runs", "show", first["id"]).out
 
 
 def test_loops_need_an_attacker_and_say_so_before_anything_is_sent(
-    lab: Simulator, here: Shell
+    lab: Simulator, shell: Shell
 ) -> None:
     run = ("redteam", "run", "-e", "shy", "--objectives", "goals.csv", "--attacks")
-    refused = here(*run, "pair", *QUICK)
+    refused = shell(*run, "pair", *QUICK)
     assert refused.code == Exit.INPUT and "--attacker" in refused.err
     assert lab.summary()["requests"] == 0
-    done = here(
+    done = shell(
         *run, "pair(streams=1, iterations=2)", "--attacker", "lab", "--max-turns", "3", *QUICK
     )
     assert done.code == Exit.OK, done.err
@@ -95,20 +95,20 @@ def test_loops_need_an_attacker_and_say_so_before_anything_is_sent(
     ],
 )
 def test_what_is_wrong_is_told_with_what_to_do(
-    lab: Simulator, here: Shell, flags: list[str], told: str
+    lab: Simulator, shell: Shell, flags: list[str], told: str
 ) -> None:
-    said = here("redteam", "run", "-e", "lab", *flags, *QUICK)
+    said = shell("redteam", "run", "-e", "lab", *flags, *QUICK)
     assert said.code == Exit.INPUT and told in said.err, said.err
     assert lab.summary()["requests"] == 0
 
 
-def test_attacks_and_objectives_are_listed_and_shown(here: Shell) -> None:
-    listed = json.loads(here("redteam", "attacks", "--json").out)
+def test_attacks_and_objectives_are_listed_and_shown(shell: Shell) -> None:
+    listed = json.loads(shell("redteam", "attacks", "--json").out)
     assert len(listed) > 80 and all(each["about"] and each["family"] for each in listed)
     assert {each["name"] for each in listed if each["needs"]} >= {"pair", "tap", "crescendo"}
-    assert "arXiv:2404.01833" in here("redteam", "attacks", "crescendo").out
-    assert "charswap" in here("redteam", "attacks", "charswap_attack").out
-    shown = here("redteam", "objectives", "planted-secrets")
+    assert "arXiv:2404.01833" in shell("redteam", "attacks", "crescendo").out
+    assert "charswap" in shell("redteam", "attacks", "charswap_attack").out
+    shown = shell("redteam", "objectives", "planted-secrets")
     assert shown.code == Exit.OK and "its secret" in shown.out
-    sets = json.loads(here("redteam", "objectives", "--json").out)
+    sets = json.loads(shell("redteam", "objectives", "--json").out)
     assert {each["id"] for each in sets} >= {"planted-secrets", "format-rules"}

@@ -23,6 +23,12 @@ from penstock.tables import Table
 from tests.cli.conftest import PENSTOCK, Shell
 
 
+@pytest.fixture
+def shell(process: Shell) -> Shell:
+    """Here the shell is meant as it is started."""
+    return process
+
+
 def test_the_demo_runs_offline_says_it_is_simulated_and_where_the_files_lie(shell: Shell) -> None:
     said = shell("demo")
     assert said.code == 0

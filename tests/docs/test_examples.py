@@ -143,12 +143,12 @@ def test_the_yaml_examples_are_understood(block: Block, tmp_path: Path) -> None:
     elif "columns" in data:
         (tmp_path / "dataset.yaml").write_text(block.text)
         load(tmp_path / "dataset.yaml")
-    elif model := next((m for key, m in _OBJECTS.items() if key in data), None):
-        (tmp_path / "object.yaml").write_text(block.text)
-        model.load(tmp_path / "object.yaml")
     elif "criteria" in data:
         (tmp_path / "rubric.yaml").write_text(block.text)
         Rubric.load(tmp_path / "rubric.yaml")
+    elif model := next((m for key, m in _OBJECTS.items() if key in data), None):
+        (tmp_path / "object.yaml").write_text(block.text)
+        model.load(tmp_path / "object.yaml")
     else:
         (tmp_path / "prices.yaml").write_text(block.text)
         PriceList.load(tmp_path / "prices.yaml")
