@@ -20,7 +20,7 @@ check: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-SHELL_TESTS := cli docs
+SHELL_TESTS := cli docs bench redteam moonshot
 JOB_TESTS := generate grade
 tests: $(VENV)/.test browser
 	$(MAKE) -j3 --output-sync=target tests-shell tests-jobs tests-rest

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from hypothesis import settings
 
-from penstock import logs
+from penstock import logs, plugins, secret
 from penstock.engine.workbench import close
 from penstock.simulator import Simulator
 
 _FOREIGN = ("PENSTOCK_", "OPENAI_", "AZURE_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "SSL_CERT")
+_WORLDS = count()
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE")
 
 # Enough to notice; a property of one's own is tried with more by `--hypothesis-profile default`.
@@ -27,7 +29,9 @@ def _own_world(
     for name in list(os.environ):
         if name.startswith(_FOREIGN) or name.upper() in _PROXIES:
             monkeypatch.delenv(name)
-    world = tmp_path_factory.mktemp("world")
+    # Not by mktemp: it looks through all folders of all tests each time.
+    world = tmp_path_factory.getbasetemp() / "worlds" / str(next(_WORLDS))
+    world.mkdir(parents=True)
     home = world / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
@@ -35,9 +39,13 @@ def _own_world(
     work = world / "work"
     work.mkdir()
     monkeypatch.chdir(work)
+    known, registered = list(secret._known), dict(plugins._registered)
     yield
     close()
     logs.reset()
+    secret._known[:] = known  # a key of one test is an ordinary word to the next
+    plugins._registered.clear()
+    plugins._registered.update(registered)
 
 
 @pytest.fixture(scope="session")

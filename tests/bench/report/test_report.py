@@ -407,18 +407,20 @@ def write_many(path: Path, count: int) -> None:
     writer.close()
 
 
-def test_a_hundred_thousand_items_are_passed_and_not_held(tmp_path: Path) -> None:
+@pytest.mark.parametrize("many", [40_000, pytest.param(100_000, marks=pytest.mark.soak)])
+def test_many_items_are_passed_and_not_held(tmp_path: Path, many: int) -> None:
     few = [item(n, endpoint=ENDPOINTS[n % 3]) for n in range(9)]
     (tmp_path / "result.json").write_bytes(msgspec.json.encode(result_of(few)))
     peaks = []
-    for count in (2_000, 100_000):
+    for count in (2_000, many):
         write_many(tmp_path / "items.arrow", count)
         command = [sys.executable, "-c", PEAK + _CHILD, str(tmp_path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         peaks.append(int(done.stdout))
-    assert (tmp_path / "items.arrow").stat().st_size > 120 << 20
+    size = (tmp_path / "items.arrow").stat().st_size >> 20
+    assert size > many // 850
     small, large = peaks
-    assert large < small + 60, f"{small} MiB, then {large} MiB"
+    assert large < small + size // 2, f"{small} MiB, then {large} MiB of {size}"
     html = (tmp_path / "r.html").read_text()
-    assert "500 of 100,000 items are here" in html and len(html) < 5 << 20
+    assert f"500 of {many:,} items are here" in html and len(html) < 5 << 20
