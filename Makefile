@@ -21,7 +21,7 @@ check: $(VENV)/.test
 	$(BIN)/lint-imports
 
 SHELL_TESTS := cli docs bench redteam moonshot
-JOB_TESTS := generate grade
+JOB_TESTS := generate grade live reports
 tests: $(VENV)/.test browser
 	$(MAKE) -j3 --output-sync=target tests-shell tests-jobs tests-rest
 

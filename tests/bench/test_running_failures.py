@@ -183,7 +183,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "dataset": ({"datasets": ["./gone.yaml"]}, "there is no file .*gone.yaml"),
     "id": ({"datasets": ["arithmetik"]}, "Did you mean 'arithmetic'"),
     "judge": ({"metrics": [JUDGE]}, "no judge is named\n.*--judge"),
-    "place": ({"metrics": [MISPLACED], "judge": "x/y"}, "has an endpoint among its params"),
+    "place": ({"metrics": [MISPLACED], "judge": "x/y"}, "has an endpoint among its parameters"),
     "backward": ({"grading": TURNED}, "of exact_match higher is better"),
     "no bounds": ({"metrics": ["edit_distance"], "grading": TURNED}, "no bounds"),
     "reducer": ({"reducer": "pass@3", "epochs": 2}, "pass@3 needs 3 epochs or more"),

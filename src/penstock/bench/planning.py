@@ -149,7 +149,7 @@ class _Maker:
     def _metric(self, use: MetricUse, recipe: Recipe, judges: dict[str, Endpoint]) -> Metric:
         judge = self._wishes.judge or use.judge or recipe.judge
         endpoint = None
-        if judge is not None and asks_judge(use.metric):
+        if judge is not None and "endpoint" not in use.params and asks_judge(use.metric):
             endpoint = judges[use.name] = self._bench.endpoint(judge)
         return find_judged(use.metric, endpoint, _NAME_ONE, **use.params)
 
