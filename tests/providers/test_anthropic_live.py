@@ -463,6 +463,7 @@ async def test_limits_come_with_every_answer_input_and_output_apart(
     assert requests is not None and tokens is not None
     assert (requests.limit, requests.remaining, tokens.limit) == (600, 599, 60_000)
     left = 60_000 - answered(sent).usage.total_tokens
+    assert tokens.remaining is not None
     assert left <= tokens.remaining <= left + 500, "a thousand a second come back meanwhile"
     assert tokens.reset is not None and 0 <= tokens.reset <= 2
     assert sent.limits.input_tokens == sent.limits.output_tokens == tokens
