@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from penstock.bench.shelves import is_file
 from penstock.documents.examples import Share
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
-from penstock.engine.wishes import dollars
+from penstock.engine.wishes import chosen, dollars, restored
 from penstock.errors import InputError
 from penstock.metrics.statistics import reducer
 
@@ -64,11 +64,7 @@ class Wishes:
             raise InputError(f"epochs is {self.epochs!r}; a whole number of 1 or more is wanted")
         if type(self.seed) is not int:
             raise InputError(f"seed is {self.seed!r}; a whole number is wanted")
-        for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}", remedy=f"Allowed: {', '.join(allowed)}."
-                )
+        chosen(self, _CHOICES)
         self.dollars()
 
     def dollars(self) -> Decimal | None:
@@ -88,17 +84,9 @@ class Wishes:
     def from_spec(cls, spec: Mapping[str, Any]) -> Wishes:
         """What a run was asked."""
         given = dict(spec["bench"])
-        unknown = given.keys() - {each.name for each in fields(cls)}
-        if unknown:
-            raise InputError(
-                f"this run was made by another version: it has {', '.join(sorted(unknown))}",
-                remedy="Run the command again: what has an answer is found.",
-            )
-        for name in ("recipes", "cookbooks", "endpoints"):
-            given[name] = tuple(given.get(name) or ())
         accuracy = given.get("accuracy") or {}
         given["accuracy"] = {name: tuple(each) for name, each in accuracy.items()}
-        return cls(**given)
+        return restored(cls, given, ("recipes", "cookbooks", "endpoints"))
 
 
 def _full(name: str) -> str:

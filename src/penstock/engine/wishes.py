@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal, InvalidOperation
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
 from penstock.errors import InputError
 
-__all__ = ["dollars", "lane_of", "one_of", "whole"]
+__all__ = ["chosen", "dollars", "lane_of", "one_of", "restored", "whole"]
+
+T = TypeVar("T")
 
 
 def lane_of(batch: bool | str, cache: Cache) -> LaneWish:
@@ -52,3 +56,23 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{name} is {value!r}; a whole number of {least} or more is wanted")
     return value
+
+
+def chosen(wishes: Any, choices: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a field that is none of what is allowed there."""
+    for name, allowed in choices.items():
+        if getattr(wishes, name) not in allowed:
+            raise InputError(
+                f"{name} is {getattr(wishes, name)!r}", remedy=f"Allowed: {', '.join(allowed)}."
+            )
+
+
+def restored(kind: type[T], given: Mapping[str, Any], lists: Collection[str]) -> T:
+    """Wishes from what was stored of them; `lists` are the fields that were tuples."""
+    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    if unknown := given.keys() - known:
+        raise InputError(
+            f"this run was made by another version: it has {', '.join(sorted(unknown))}",
+            remedy="Run the command again: what has an answer is found.",
+        )
+    return kind(**{**given, **{name: tuple(given.get(name) or ()) for name in lists}})

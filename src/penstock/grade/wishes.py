@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
-from penstock.engine.wishes import dollars
+from penstock.engine.wishes import chosen, dollars, restored
 from penstock.errors import InputError
 from penstock.tables.files import FORMATS
 
@@ -62,11 +62,7 @@ class Wishes:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(f"{name} is {value!r}; a whole number of 1 or more is wanted")
-        for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}", remedy=f"Allowed: {', '.join(allowed)}."
-                )
+        chosen(self, _CHOICES)
         dollars(self.budget)
         if self.output_format is not None and self.output_format not in FORMATS:
             raise InputError(
@@ -87,17 +83,7 @@ class Wishes:
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> Wishes:
         """What a run was asked."""
-        given = dict(spec["grade"])
-        known = {each.name for each in fields(cls)}
-        unknown = given.keys() - known
-        if unknown:
-            raise InputError(
-                f"this run was made by another version: it has {', '.join(sorted(unknown))}",
-                remedy="Run the command again: what has an answer is found.",
-            )
-        for name in ("inputs", "models"):
-            given[name] = tuple(given.get(name) or ())
-        return cls(**given)
+        return restored(cls, spec["grade"], ("inputs", "models"))
 
 
 _COUNTS = (

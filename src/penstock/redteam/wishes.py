@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from penstock.engine.engine import Cache
 from penstock.engine.lanes import LaneWish
-from penstock.engine.wishes import dollars
+from penstock.engine.wishes import chosen, dollars, restored
 from penstock.errors import InputError
 
 __all__ = ["Wishes"]
@@ -68,11 +68,7 @@ class Wishes:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise InputError(f"{name} is {value!r}; a whole number of 1 or more is wanted")
-        for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}", remedy=f"Allowed: {', '.join(allowed)}."
-                )
+        chosen(self, _CHOICES)
         self.dollars()
 
     def dollars(self) -> Decimal | None:
@@ -89,19 +85,11 @@ class Wishes:
     def from_spec(cls, spec: Mapping[str, Any]) -> Wishes:
         """What a run was asked."""
         given = dict(spec["redteam"])
-        unknown = given.keys() - {each.name for each in fields(cls)}
-        if unknown:
-            raise InputError(
-                f"this run was made by another version: it has {', '.join(sorted(unknown))}",
-                remedy="Run the command again: what has an answer is found.",
-            )
-        for name in ("attacks", "objectives", "endpoints"):
-            given[name] = tuple(given.get(name) or ())
         if given.get("accuracy"):
             given["accuracy"] = tuple(given["accuracy"])
-        return cls(**given)
+        return restored(cls, given, ("attacks", "objectives", "endpoints"))
 
 
 def _full(name: str) -> str:
     path = Path(name).expanduser()
-    return str(path.absolute()) if "/" in name or path.suffix else name
+    return str(path.absolute()) if "/" in name or path.is_file() else name

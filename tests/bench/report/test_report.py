@@ -16,10 +16,11 @@ from playwright.sync_api import Browser, expect
 import penstock.bench.report as room
 from penstock.bench.item import Item, ItemScore, ItemStatus
 from penstock.bench.report import made_page, write_report
-from penstock.bench.report.words import interval, money, span
+from penstock.bench.report.words import interval
 from penstock.errors import InputError
 from penstock.metrics.score import ScoreStatus
 from penstock.reports import number, percent
+from penstock.reports.words import money, span
 from penstock.secret import Secret
 from penstock.tables import Table, TableWriter
 from penstock.tables.plain import clean

@@ -22,11 +22,12 @@ from penstock.redteam.conversation import Fate
 from penstock.redteam.rates import Rate
 from penstock.redteam.report import made_page, write_report
 from penstock.redteam.report.command import command
-from penstock.redteam.report.words import interval, money
+from penstock.redteam.report.words import interval
 from penstock.redteam.results import Campaign
 from penstock.redteam.turn import Setup, TurnStatus, Verdict
 from penstock.redteam.wishes import Wishes
 from penstock.reports import number, percent
+from penstock.reports.words import money
 from penstock.secret import Secret
 from penstock.tables import Table, TableWriter
 from tests.bench.report.reading import Read, read

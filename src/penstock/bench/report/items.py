@@ -23,12 +23,9 @@ from penstock.bench.report.marks import (
 from penstock.bench.report.survey import Survey, item_at
 from penstock.bench.report.words import (
     VERDICTS,
-    counted,
     first_metric,
-    money,
     score_of,
     shortened,
-    span,
     tone_of,
     value_of,
     verdict,
@@ -37,6 +34,7 @@ from penstock.bench.result import BenchResult
 from penstock.metrics.score import ScoreStatus
 from penstock.reports import Markup, badge, number, preformatted, prose, table
 from penstock.reports.text import joined, one_line
+from penstock.reports.words import counted, money, span
 from penstock.tables import Table
 
 __all__ = ["MOST_FLIPS", "flips", "items_to_open"]

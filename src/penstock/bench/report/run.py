@@ -10,11 +10,12 @@ from typing import Any
 from penstock.bench.item import Item
 from penstock.bench.report.marks import block, link, said
 from penstock.bench.report.survey import Survey, Trouble, item_at
-from penstock.bench.report.words import all_costs, counted, json_block, json_line, money, span, when
+from penstock.bench.report.words import all_costs
 from penstock.bench.result import BenchResult, EndpointResult
 from penstock.reports import Markup, badge, compact, details, percent, preformatted, table
 from penstock.reports.parts import Tone
 from penstock.reports.text import escaped, one_line
+from penstock.reports.words import counted, json_block, json_line, money, span, when
 from penstock.tables import Table
 
 __all__ = [

@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from penstock.bench.report.charts import Dot, Panel, dots
 from penstock.bench.report.marks import Cell, block, matrix
-from penstock.bench.report.words import (
-    bounds,
-    counted,
-    first_metric,
-    grade_place,
-    grade_tone,
-    interval,
-)
+from penstock.bench.report.words import bounds, first_metric, grade_place, grade_tone, interval
 from penstock.bench.result import (
     BenchResult,
     CookbookResult,
@@ -23,6 +16,7 @@ from penstock.bench.result import (
 )
 from penstock.reports import Markup, badge, details, figure, number, percent, table
 from penstock.reports.text import escaped
+from penstock.reports.words import counted
 
 __all__ = ["grades", "recipe_parts"]
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import heapq
 import math
 from array import array
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
@@ -23,35 +22,17 @@ from penstock.bench.report.flips import Differences, Flips
 from penstock.bench.report.words import first_metric, score_of, value_of, verdict
 from penstock.bench.result import BenchResult
 from penstock.metrics.score import ScoreStatus
+from penstock.reports.words import Trouble
 from penstock.tables import Table
 
 __all__ = ["Latency", "Survey", "Trouble", "item_at", "survey"]
 
 _TOP = 10
 _MOST_KINDS = 50
-_MOST_MESSAGES = 3
-_LONGEST = 600
 _COLUMNS = (
     *("recipe", "dataset", "template", "endpoint", "id", "status", "failure", "error"),
     *("scores", "cost", "latency"),
 )
-
-
-@dataclass
-class Trouble:
-    """What went wrong in one way: how often, for whom, and what was said first."""
-
-    kind: str
-    count: int = 0
-    endpoints: Counter[str] = field(default_factory=Counter)
-    messages: list[str] = field(default_factory=list)
-
-    def add(self, endpoint: str, message: str) -> None:
-        self.count += 1
-        self.endpoints[endpoint] += 1
-        said = message[:_LONGEST]
-        if said and len(self.messages) < _MOST_MESSAGES and said not in self.messages:
-            self.messages.append(said)
 
 
 class Latency(NamedTuple):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -19,22 +17,16 @@ __all__ = [
     "VERDICTS",
     "all_costs",
     "bounds",
-    "counted",
     "first_metric",
     "grade_place",
     "grade_tone",
     "interval",
-    "json_block",
-    "json_line",
-    "money",
     "score_of",
     "shortened",
-    "span",
     "tone_at",
     "tone_of",
     "value_of",
     "verdict",
-    "when",
 ]
 
 VERDICTS: dict[str, str] = {
@@ -48,54 +40,12 @@ VERDICTS: dict[str, str] = {
 """What an item came to by the first metric of its recipe, the worst first, and how people say it.
 """
 _HALF = 0.5
-_DIGITS = 4
-
-
-def counted(count: int, what: str) -> str:
-    """1 item, 12 items."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def money(cost: Decimal | str | None) -> str:
-    """Dollars: to the cent, or four digits where it is less than one."""
-    if cost is None:
-        return "unknown"
-    cost = Decimal(cost)
-    if not cost:
-        return "$0.00"
-    if cost >= 1:
-        return f"${cost:,.2f}"
-    return f"${cost:.{_DIGITS - cost.adjusted() - 1}f}".rstrip("0")
 
 
 def all_costs(costs: Iterable[str | None]) -> Decimal | None:
     """The sum, exactly; None where any is unknown."""
     found = list(costs)
     return None if None in found else sum((Decimal(cost) for cost in found if cost), Decimal(0))
-
-
-def span(seconds: float | None) -> str | None:
-    """A time that has passed: 38 ms, 0.8 s, 12 s, 1 min 12 s, 1 h 23 min."""
-    if seconds is None:
-        return None
-    if seconds < 0.1:
-        return f"{1000 * seconds:.0f} ms"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
-
-
-def when(moment: float) -> str:
-    """A moment, the same wherever the page was made."""
-    try:
-        made = datetime.fromtimestamp(moment, UTC)
-    except (ValueError, OverflowError, OSError):
-        return "unknown"
-    return f"{made:%d %B %Y, %H:%M} UTC".lstrip("0")
 
 
 def interval(measured: Measured) -> str | None:
@@ -109,16 +59,6 @@ def shortened(text: str, most: int) -> str:
     """The text, cut with a word about what is missing."""
     more = len(text) - most
     return text if more <= 0 else f"{text[:most]}… and {more:,} more characters"
-
-
-def json_block(value: Any) -> str:
-    """Settings as people read them."""
-    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
-
-
-def json_line(value: Any) -> str:
-    """The same where there is little room."""
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def bounds(about: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ from penstock.generate.profile.results import (
     Profile,
 )
 from penstock.generate.report.findings import Finding
-from penstock.generate.report.run import RunFacts, cost, facts, span
+from penstock.generate.report.run import RunFacts, cost, facts
 from penstock.reports import (
     Markup,
     Page,
@@ -30,6 +30,7 @@ from penstock.reports import (
 from penstock.reports import table as as_table
 from penstock.reports.numbers import compact
 from penstock.reports.text import joined
+from penstock.reports.words import span
 
 __all__ = ["made_page"]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from penstock.generate.profile.results import Profile
+from penstock.reports.words import span
 
-__all__ = ["RunFacts", "cost", "facts", "span"]
+__all__ = ["RunFacts", "cost", "facts"]
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,3 @@ def cost(run: RunFacts) -> str:
     exact = run.cost.normalize()
     said = f"${run.cost:,.2f}" if run.cost >= 1 or not exact else f"${exact:f}"
     return f"{said}, and {missing}" if missing else said
-
-
-def span(seconds: float) -> str:
-    """A time that has passed: 0.8 s, 12 s, 1 min 12 s, 1 h 23 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

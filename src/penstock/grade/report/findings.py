@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple
 
 from penstock.grade.report.spread import Labels, Numbers
 from penstock.grade.report.survey import Survey
-from penstock.grade.report.words import counted, file_names, mean_of
+from penstock.grade.report.words import file_names, mean_of
 from penstock.grade.results import Grading
 from penstock.reports.numbers import number, percent
 from penstock.reports.text import cut
+from penstock.reports.words import counted
 
 __all__ = ["ENOUGH", "FAIR", "GOOD", "Finding", "findings"]
 

@@ -10,7 +10,7 @@ from penstock.grade.report.charts import columns, spark
 from penstock.grade.report.findings import ENOUGH, FAIR, GOOD
 from penstock.grade.report.spread import Bin, Labels, Numbers
 from penstock.grade.report.survey import Read, Scores, Survey
-from penstock.grade.report.words import counted, mean_of
+from penstock.grade.report.words import mean_of
 from penstock.grade.results import Grading
 from penstock.grade.rubric import Rubric
 from penstock.grade.scale import NumberScale
@@ -29,6 +29,7 @@ from penstock.reports import (
 )
 from penstock.reports.parts import Tone
 from penstock.reports.text import cut, escaped, joined
+from penstock.reports.words import counted
 
 __all__ = ["agreement", "criteria", "criterion", "readings", "rubric_parts", "totals"]
 

@@ -12,7 +12,7 @@ from penstock.grade.report.charts import Strip, strips
 from penstock.grade.report.findings import Finding
 from penstock.grade.report.spread import Labels
 from penstock.grade.report.survey import Scores, Survey
-from penstock.grade.report.words import counted, mean_of, money, resume, shares, span, spent
+from penstock.grade.report.words import mean_of, resume, shares, spent
 from penstock.grade.results import STATUSES, FileResult, Grading
 from penstock.reports import (
     Markup,
@@ -25,6 +25,7 @@ from penstock.reports import (
     table,
 )
 from penstock.reports.parts import Tone
+from penstock.reports.words import counted, money, span
 
 __all__ = [
     "cards",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penstock.grade.report.words import counted, file_names, resume, shares, span, spent
+from penstock.grade.report.words import file_names, resume, shares, spent
 from penstock.grade.results import FileResult, Grading
 from penstock.logs import inert
+from penstock.reports.words import counted, span
 
 __all__ = ["summary_lines"]
 

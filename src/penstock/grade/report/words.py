@@ -10,15 +10,9 @@ from typing import Any
 
 from penstock.grade.results import STATUSES
 from penstock.reports.numbers import number
+from penstock.reports.words import counted, money
 
-__all__ = ["counted", "file_names", "mean_of", "money", "resume", "shares", "span", "spent"]
-
-_DIGITS = 4
-
-
-def counted(count: int, what: str) -> str:
-    """1 row, 12 rows."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+__all__ = ["file_names", "mean_of", "resume", "shares", "spent"]
 
 
 def shares(counts: Mapping[str, int], *, without: Sequence[str] = ()) -> str:
@@ -31,15 +25,6 @@ def shares(counts: Mapping[str, int], *, without: Sequence[str] = ()) -> str:
     )
 
 
-def money(cost: Decimal) -> str:
-    """Dollars: to the cent, or four digits where it is less than one."""
-    if not cost:
-        return "$0.00"
-    if cost >= 1:
-        return f"${cost:,.2f}"
-    return f"${cost:.{_DIGITS - cost.adjusted() - 1}f}".rstrip("0")
-
-
 def spent(counters: Mapping[str, Any]) -> str:
     """What the answers cost, and what is missing from that."""
     cost, unpriced = Decimal(counters["cost"]), counters.get("unpriced", 0)
@@ -47,17 +32,6 @@ def spent(counters: Mapping[str, Any]) -> str:
         return money(cost)
     missing = f"no price is known of {counted(unpriced, 'answer')}"
     return f"{money(cost)}, but {missing}" if cost else f"unknown: {missing}"
-
-
-def span(seconds: float) -> str:
-    """A time that has passed: 0.8 s, 12 s, 1 min 12 s, 1 h 23 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def mean_of(value: float | None) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from penstock.redteam.conversation import Fate
 from penstock.redteam.rates import CLUSTERED
 from penstock.redteam.report.survey import Survey
-from penstock.redteam.report.words import counted, listed
+from penstock.redteam.report.words import listed
 from penstock.redteam.results import CampaignResult
 from penstock.reports import percent
+from penstock.reports.words import counted
 
 __all__ = ["paragraphs"]
 

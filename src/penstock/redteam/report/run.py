@@ -11,18 +11,11 @@ from penstock.redteam.report.command import command
 from penstock.redteam.report.marks import block, note
 from penstock.redteam.report.survey import Survey, Trouble
 from penstock.redteam.report.unseen import in_one_line
-from penstock.redteam.report.words import (
-    counted,
-    json_block,
-    json_line,
-    listed,
-    money,
-    span,
-    when,
-)
+from penstock.redteam.report.words import listed
 from penstock.redteam.results import CampaignResult
 from penstock.reports import Markup, badge, compact, details, percent, preformatted, table
 from penstock.reports.parts import Tone
+from penstock.reports.words import counted, json_block, json_line, money, span, when
 
 __all__ = ["cards", "endpoints", "failures", "problems", "settings", "subtitle"]
 

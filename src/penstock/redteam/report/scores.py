@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from penstock.redteam.rates import Rate
 from penstock.redteam.report.marks import block, heading, over
 from penstock.redteam.report.survey import Survey
-from penstock.redteam.report.words import counted, interval
+from penstock.redteam.report.words import interval
 from penstock.redteam.results import CampaignResult
 from penstock.reports import (
     Interval,
@@ -21,6 +21,7 @@ from penstock.reports import (
     percent,
     table,
 )
+from penstock.reports.words import counted
 
 __all__ = ["categories", "numbers", "overview", "turns"]
 

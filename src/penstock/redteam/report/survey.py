@@ -8,37 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
 from penstock.redteam.conversation import Conversation, Fate
 from penstock.redteam.report.choice import Choice, Place
 from penstock.redteam.results import Campaign
+from penstock.reports.words import Trouble
 from penstock.tables import Table
 
 __all__ = ["Spent", "Survey", "Trouble", "survey"]
 
 _MOST_KINDS = 40
-_MOST_MESSAGES = 3
-_LONGEST = 600
 _LONGEST_KIND = 60
-
-
-@dataclass
-class Trouble:
-    """What went wrong in one way: how often, for whom, and what was said first."""
-
-    kind: str
-    count: int = 0
-    endpoints: Counter[str] = field(default_factory=Counter)
-    messages: list[str] = field(default_factory=list)
-
-    def add(self, endpoint: str, message: str) -> None:
-        self.count += 1
-        self.endpoints[endpoint] += 1
-        said = message[:_LONGEST]
-        if said and len(self.messages) < _MOST_MESSAGES and said not in self.messages:
-            self.messages.append(said)
 
 
 @dataclass

@@ -9,12 +9,13 @@ from penstock.redteam.report.choice import Place
 from penstock.redteam.report.marks import block, heading, label, opened, said
 from penstock.redteam.report.survey import Survey
 from penstock.redteam.report.unseen import in_one_line, shown
-from penstock.redteam.report.words import FATES, TONES, counted, span
+from penstock.redteam.report.words import FATES, TONES
 from penstock.redteam.results import Campaign
 from penstock.redteam.turn import Turn, TurnStatus, Verdict
 from penstock.reports import Markup, badge, number, preformatted
 from penstock.reports.parts import Tone
 from penstock.reports.text import joined
+from penstock.reports.words import counted, span
 
 __all__ = ["to_open"]
 
