@@ -155,6 +155,8 @@ def test_two_endpoints_of_one_run_and_two_runs_are_compared(
     both, alone = run(what, endpoints=[one, two]), run(what, endpoints=two)
     assert str(both.compare()) and str(both.compare(a="two", b="one"))
     assert str(both.compare(alone)), "the endpoint that both have is meant"
+    with pytest.raises(InputError, match="nothing to compare it with"):
+        alone.compare()
     with pytest.raises(NotFoundError, match="has no endpoint 'three'"):
         both.compare(a="three")
     with pytest.raises(InputError, match="has several endpoints: one, two"):

@@ -207,9 +207,14 @@ def _endpoint(run: BenchRun, wished: str, other: BenchRun | None, but: str = "")
         both = [label for label in known if label in other.result.endpoints]
         known = both if len(both) == 1 else known
     else:
+        if len(known) == 1:
+            raise InputError(
+                f"the result {run.id} has one endpoint, {known[0]}, and nothing to compare it with",
+                remedy="Name a second result: penstock bench results compare A B.",
+            )
         known = [label for label in known if label != but]
-        if not but or len(known) == 1:
-            return known[0] if known else but
+        if not but:
+            return known[0]
     if len(known) == 1:
         return known[0]
     raise InputError(

@@ -23,6 +23,7 @@ from penstock.cli.show import out, safe, say_stopping, tokens_line
 from penstock.engine.states import RunState, exit_code
 from penstock.engine.workbench import Workbench
 from penstock.errors import Exit, InputError
+from penstock.reports.words import counted
 
 __all__ = ["Wish", "done", "end"]
 
@@ -123,7 +124,7 @@ def end(run: BenchRun, *, as_json: bool) -> int:
 def _announce(plan: Plan) -> None:
     """What will be asked, and who judges, before anything is."""
     size = len(plan.endpoints)
-    said = f"{len(plan.recipes)} recipes, {plan.prompts:,} questions"
+    said = f"{counted(len(plan.recipes), 'recipe')}, {counted(plan.prompts, 'question')}"
     said += f" to each of {size} endpoints" if size > 1 else f" to {next(iter(plan.endpoints))}"
     if plan.judges:
         said += f"; judged by {', '.join(plan.judges)}"

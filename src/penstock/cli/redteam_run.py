@@ -23,6 +23,7 @@ from penstock.redteam.objectives import load_objectives, objective_shelf
 from penstock.redteam.plan import Plan
 from penstock.redteam.results import Campaign
 from penstock.redteam.wishes import Wishes
+from penstock.reports.words import counted
 
 __all__ = [
     "Wish",
@@ -94,9 +95,10 @@ def say(campaign: Campaign, *, as_json: bool) -> None:
 def _announce(plan: Plan) -> None:
     """What will be tried, before anything is sent."""
     size = len(plan.endpoints)
-    said = f"{len(plan.assaults)} attacks x {len(plan.objectives)} objectives"
+    attacks, goals = len(plan.assaults), len(plan.objectives)
+    said = f"{counted(attacks, 'attack')} x {counted(goals, 'objective')}"
     said += f" at {size} endpoints" if size > 1 else f" at {next(iter(plan.endpoints))}"
-    said += f": {plan.total:,} conversations"
+    said += f": {counted(plan.total, 'conversation')}"
     if plan.attacker is not None:
         said += f"; attacker {plan.attacker.label}"
     if plan.judge is not None:

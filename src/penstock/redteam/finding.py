@@ -48,7 +48,7 @@ def _known(name: str) -> str:
     hint = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise NotFoundError(
         f"there is no attack named {name!r}",
-        remedy=f"{hint}There are {len(names)}; `attack_names()` lists them.",
+        remedy=f"{hint}There are {len(names)}: `penstock redteam attacks` lists them.",
     )
 
 
