@@ -18,7 +18,7 @@ _WORLDS = count()
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "REQUESTS_CA_BUNDLE")
 
 # Enough to notice; a property of one's own is tried with more by `--hypothesis-profile default`.
-settings.register_profile("suite", max_examples=25)
+settings.register_profile("suite", max_examples=20)
 settings.load_profile("suite")
 
 

@@ -105,13 +105,13 @@ def _timed(simulator: Simulator) -> tuple[Response, float]:
 
 
 def test_beyond_the_concurrency_requests_wait_in_line(simulator: Simulator) -> None:
-    simulator.set(latency="50", max_concurrency=2)
+    simulator.set(latency="200", max_concurrency=2)  # long enough for all six to come
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(lambda _: _timed(simulator), range(6)))
     assert {response.status for response, _ in found} == {200}
     times = sorted(seconds for _, seconds in found)
-    assert times[0] >= 0.045
-    assert times[-1] >= 0.135
+    assert times[0] >= 0.18
+    assert times[-1] >= 0.45
     assert simulator.summary()["max_in_flight"] == 6
 
 

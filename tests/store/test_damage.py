@@ -72,7 +72,7 @@ async def test_undamaged_images_give_every_record(
         assert await look(tmp_path / "journal.db", one.records) == one.records
 
 
-@pytest.mark.parametrize("thin", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("thin", [6, pytest.param(1, marks=pytest.mark.soak)])
 async def test_a_cut_journal_gives_right_records_or_says_so(
     closed: Image, tmp_path: Path, thin: int
 ) -> None:
@@ -87,7 +87,7 @@ async def test_a_cut_journal_gives_right_records_or_says_so(
     assert seen["all found"] < 50 / thin  # the end of the last page is unused
 
 
-@pytest.mark.parametrize("thin", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("thin", [6, pytest.param(1, marks=pytest.mark.soak)])
 async def test_a_flipped_bit_gives_right_records_or_says_so(
     closed: Image, tmp_path: Path, thin: int
 ) -> None:
