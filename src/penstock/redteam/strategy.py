@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from penstock import plugins
 from penstock.errors import InputError, NotFoundError
-from penstock.redteam.notation import notation, parsed
+from penstock.redteam.notation import parsed
 from penstock.redteam.strategies import NoContext, Strategy
 
 __all__ = ["parse_strategy", "strategy_names"]
@@ -28,11 +28,6 @@ def parse_strategy(text: str) -> Strategy:
     if not (isinstance(kind, type) and issubclass(kind, Strategy)):
         raise InputError(f"the strategy {called.name!r} is no Strategy")
     return kind.made(called.parameters, f"strategy {called.name!r}")
-
-
-def shown(strategy: Strategy) -> str:
-    """As it is read again."""
-    return notation(strategy.name, strategy.to_dict())
 
 
 def _known(name: str) -> str:

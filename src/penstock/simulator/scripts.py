@@ -24,6 +24,15 @@ FIXED_TEXT = (
 )
 
 
+_YIELDS_AT = 3
+
+
+def _yielding(question: Question) -> str:
+    """A target for attacks: it holds out for two turns of a conversation."""
+    asked = sum(turn.role == "user" for turn in question.turns)
+    return REFUSAL if asked < _YIELDS_AT else f"Very well: {question.system}"
+
+
 class Script(NamedTuple):
     """What a scripted model does: says a text, refuses, or spoils its first answer."""
 
@@ -39,6 +48,10 @@ SCRIPTS: dict[str, Script] = {
     FIXED_MODEL: Script("one constant answer of about 200 tokens", lambda question: FIXED_TEXT),
     "simulated-invalid": Script(
         "breaks the schema at first (sample 0), until a user turn corrects it", spoils=True
+    ),
+    "simulated-yield": Script(
+        "refuses until the third user turn of a conversation, then tells its system prompt",
+        _yielding,
     ),
     "simulated-empty": Script("answers with nothing", lambda question: ""),
 }
