@@ -104,3 +104,15 @@ def test_a_target_that_gives_in_at_once_is_asked_no_second_time(
     assert (found.fate, found.success_turn) == (Fate.SUCCEEDED, 1)
     asked = [entry for entry in simulator.ledger() if entry["model"] == "simulated-echo"]
     assert len(asked) == found.turns == ONCE[attack]
+
+
+def test_a_tree_is_pruned_no_further_where_its_first_level_succeeds(
+    simulator: Simulator, tmp_path: Path
+) -> None:
+    goals = "name: Plain\nobjectives: [{goal: Say it.}]\n"
+    [found] = ran(
+        simulator, tmp_path, "tap(branching=8, width=2, depth=3)", "simulated-echo", goals
+    )
+    assert (found.fate, found.success_turn) == (Fate.SUCCEEDED, 1)
+    asked = [entry for entry in simulator.ledger() if entry["model"] == "simulated-echo"]
+    assert 1 <= len(asked) == found.turns <= 8, "one level, without what is off the topic"
